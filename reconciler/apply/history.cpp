@@ -135,7 +135,7 @@ Result<GenerationInfo> ParseGeneration(const std::string& document) {
 Histories ReadHistories(const std::vector<const NodeSpec*>& nodes, NodePool& pool) {
   Histories histories;
   std::mutex mutex;
-  NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(nodes, pool.at_once(), [&](const NodeSpec& node) {
     auto history = ReadHistory(node, pool);
     const std::lock_guard lock(mutex);
     if (history) {
@@ -274,7 +274,7 @@ Errors RunOnNodes(const std::vector<const NodeSpec*>& nodes, NodePool& pool,
                   const std::function<std::string(const NodeName&)>& script) {
   Errors errors;
   std::mutex mutex;
-  NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(nodes, pool.at_once(), [&](const NodeSpec& node) {
     const std::string text = script(node.name);
     if (text.empty()) return;
     const auto reply = pool.Run(node, BuildScriptPreamble(MakeNonce()) + text, kScriptLimit);

@@ -23,6 +23,7 @@ struct CommandText {
   const char* group = nullptr;
   const char* example = nullptr;  // what follows "spark-reconcile "
   std::vector<ExitCode> codes = {};
+  const char* remark = "";  // on the codes
 };
 
 const std::vector<CommandText>& ListTexts() {
@@ -79,7 +80,11 @@ const std::vector<CommandText>& ListTexts() {
        kInspect,
        "report yesterday.json today.json",
        {kFine, kUsageOrManifest, kNodeUnreadable, kVerifyFailed, kNotMeasured}},
-      {"status", kInspect, "status cluster.yaml", {kFine, kUsageOrManifest, kNodeUnreadable}},
+      {"status",
+       kInspect,
+       "status cluster.yaml --wait 120",
+       {kFine, kUsageOrManifest, kPending, kNodeUnreadable, kLocked},
+       "  2 and 9 only when the time of --wait is over\n"},
       {"history", kInspect, "history cluster.yaml", {kFine, kUsageOrManifest, kNodeUnreadable}},
       {"cabling",
        kInspect,
@@ -140,7 +145,9 @@ std::string MakeFooter(const CommandText& text) {
   for (const ExitCode code : text.codes) {
     footer += fmt::format("  {:<3} {}\n", static_cast<int>(code), Describe(code));
   }
-  return footer + "\nEvery command also takes --no-color and --prompt-sudo-password.";
+  footer += text.remark;
+  return footer +
+         "\nEvery command also takes --no-color, --parallelism and --prompt-sudo-password.";
 }
 
 }  // namespace

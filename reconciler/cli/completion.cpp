@@ -108,7 +108,12 @@ Words ListPositional(const CLI::App& app, const CLI::App& command, const Words& 
   if (name == "env" || name == "remove-node") {
     return words.size() == 2 ? ListNodes(words) : Words();
   }
-  if (Words commands = ListCommandNames(command); !commands.empty()) return commands;
+  // Where a manifest may stand too, files come first.
+  const bool takes_manifest = command.get_option_no_throw("manifest") != nullptr;
+  if (Words commands = ListCommandNames(command);
+      !commands.empty() && !(takes_manifest && words.back().empty())) {
+    return commands;
+  }
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_positional()) return ListMembers(*option);
   }

@@ -29,7 +29,8 @@ struct Context {
   bool judges_nodes = false;
   bool no_colour = false;
   bool prompt_sudo_password = false;
-  Dial dial = DialNode;  // how nodes are reached
+  std::size_t at_once = 0;  // nodes, see ForEachNode
+  Dial dial = DialNode;     // how nodes are reached
 
   bool ColourOnStdout() const;
   bool ColourOnStderr() const;
@@ -93,6 +94,7 @@ void AddAddNode(CLI::App& app, Context& context);
 void AddRemoveNode(CLI::App& app, Context& context);
 void AddTrust(CLI::App& app, Context& context);
 void AddAccess(CLI::App& app, Context& context);
+CLI::App* AddSudoers(CLI::App& access, Context& context);  // a command of `access`
 void AddSchema(CLI::App& app, Context& context);
 void AddCompletion(CLI::App& app, Context& context);
 void AddHelp(CLI::App& app, Context& context);

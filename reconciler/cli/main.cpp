@@ -13,6 +13,8 @@
 
 namespace {
 
+constexpr int kMostNodesAtOnce = 1000;
+
 void PrintUnknown(const std::string& what, const std::string& word,
                   const std::vector<std::string>& known, const std::string& hint) {
   std::cerr << FormatError(reconciler::cli::MakeUnknownError(what, word, known, hint));
@@ -88,7 +90,10 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
   app.add_flag("--no-color", context.no_colour, "No colours, also on a terminal");
   app.add_flag("--prompt-sudo-password", context.prompt_sudo_password,
                "Prompt once for the password that sudo wants on the nodes");
-  app.fallthrough();  // both may also stand behind the command
+  app.add_option("--parallelism", context.at_once,
+                 "How many nodes are read, or changed, at the same time; default: all")
+      ->check(CLI::Range(1, kMostNodesAtOnce));
+  app.fallthrough();  // all of these may also stand behind the command
   app.parse_complete_callback([&context] { PromptSudoPassword(context); });
   AddInit(app, context);
   AddDiscover(app, context);

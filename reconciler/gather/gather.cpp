@@ -113,7 +113,7 @@ ClusterFacts Gather(const ClusterSpec& cluster, const Fabric& fabric,
                     const Trials& trials) {
   ClusterFacts facts;
   std::mutex mutex;
-  NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(nodes, pool.at_once(), [&](const NodeSpec& node) {
     auto gathered = GatherNode(cluster, fabric, plugins, node, pool, trials);
     {
       const std::lock_guard lock(mutex);

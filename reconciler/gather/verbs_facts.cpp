@@ -33,7 +33,7 @@ void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& node
   for (const NodeSpec* node : nodes) {
     if (facts.nodes.contains(node->name)) read.push_back(node);
   }
-  NodeErrors thrown = ForEachNode(read, [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(read, pool.at_once(), [&](const NodeSpec& node) {
     NodeFacts& own = facts.nodes.at(node.name);
     // What was queried and not answered is unknown; what was not queried is absent.
     Observed<int> answer = ReadVerbsFacts(node, pool, programs, own);

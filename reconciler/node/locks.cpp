@@ -8,7 +8,7 @@ Locks ReadLocks(const std::vector<const NodeSpec*>& nodes, NodePool& pool) {
   Locks locks;
   NodeErrors errors;
   std::mutex mutex;
-  NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(nodes, pool.at_once(), [&](const NodeSpec& node) {
     auto lock = ReadLock(node, pool);
     const std::lock_guard guard(mutex);
     if (lock) {

@@ -1,6 +1,7 @@
 #include "reconciler/node/node_pool.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -146,19 +147,28 @@ std::optional<Error> CatchThrown(const NodeName& node, const std::function<void(
 
 NodeErrors ForEachNode(const std::vector<const NodeSpec*>& nodes,
                        const std::function<void(const NodeSpec&)>& work) {
+  return ForEachNode(nodes, 0, work);
+}
+
+NodeErrors ForEachNode(const std::vector<const NodeSpec*>& nodes, std::size_t at_once,
+                       const std::function<void(const NodeSpec&)>& work) {
   NodeErrors thrown;
   std::mutex mutex;
+  std::atomic<std::size_t> next = 0;
+  const auto work_on_next = [&] {
+    for (std::size_t i = next++; i < nodes.size(); i = next++) {
+      const NodeSpec& node = *nodes[i];
+      auto error = CatchThrown(node.name, [&] { work(node); });
+      if (!error) continue;
+      const std::lock_guard lock(mutex);
+      thrown.emplace(node.name, std::move(*error));
+    }
+  };
+  const std::size_t count = at_once == 0 ? nodes.size() : std::min(at_once, nodes.size());
   {
     std::vector<std::jthread> threads;
-    threads.reserve(nodes.size());
-    for (const NodeSpec* node : nodes) {
-      threads.emplace_back([&, node] {
-        auto error = CatchThrown(node->name, [&] { work(*node); });
-        if (!error) return;
-        const std::lock_guard lock(mutex);
-        thrown.emplace(node->name, std::move(*error));
-      });
-    }
+    threads.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) threads.emplace_back(work_on_next);
   }
   return thrown;
 }

@@ -17,7 +17,9 @@ namespace reconciler {
 // everything that follows. A connection that broke is dropped and made again at the next call.
 class NodePool {
  public:
-  explicit NodePool(Dial dial) : dial_(std::move(dial)) {}
+  // `at_once`: see ForEachNode.
+  explicit NodePool(Dial dial, std::size_t at_once = 0)
+      : dial_(std::move(dial)), at_once_(at_once) {}
   ~NodePool() { DropAll(); }
   NodePool(const NodePool&) = delete;
   NodePool& operator=(const NodePool&) = delete;
@@ -28,6 +30,8 @@ class NodePool {
   // refused; they carry the node's name as context. Safe to call from several threads for
   // different nodes.
   Result<ScriptReply> Run(const NodeSpec& node, std::string_view script, Milliseconds limit);
+
+  std::size_t at_once() const { return at_once_; }
 
   // How many scripts were run on the node.
   std::size_t Runs(const NodeName& node) const;
@@ -55,6 +59,7 @@ class NodePool {
                                    Milliseconds limit);
 
   Dial dial_;
+  std::size_t at_once_;
   mutable std::mutex mutex_;  // of the maps; each connection belongs to one thread at a time
   std::map<NodeName, std::unique_ptr<Connection>> open_;
   std::map<NodeName, std::size_t> runs_;
@@ -69,6 +74,10 @@ std::optional<Error> CatchThrown(const NodeName& node, const std::function<void(
 // Calls `work` for all nodes at the same time, one thread each, and waits for all of them. Returns
 // what it threw, by node: results of those nodes are not to be relied on.
 [[nodiscard]] NodeErrors ForEachNode(const std::vector<const NodeSpec*>& nodes,
+                                     const std::function<void(const NodeSpec&)>& work);
+// The same for `at_once` nodes at a time, in their order; 0: for all. Only where no node waits for
+// another one.
+[[nodiscard]] NodeErrors ForEachNode(const std::vector<const NodeSpec*>& nodes, std::size_t at_once,
                                      const std::function<void(const NodeSpec&)>& work);
 void AppendErrors(NodeErrors thrown, Errors& errors);
 

@@ -92,6 +92,8 @@ class Sessions {
   std::jthread Beat(std::string script, std::chrono::milliseconds period);
 
   std::string Nonce(const NodeName& node) const;
+  // See ForEachNode.
+  std::size_t at_once() const { return pool_.at_once(); }
   // The most of any node so far.
   RoundTrips FindMostRoundTrips() const;
 

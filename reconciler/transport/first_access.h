@@ -11,6 +11,9 @@ namespace reconciler {
 // The drop-in that lets users become root without a password, and its line for one of them.
 inline constexpr std::string_view kSudoersFile = "/etc/sudoers.d/spark-reconcile";
 std::string FormatSudoersRule(std::string_view user);
+// The same for the only command that the program runs by sudo (see BuildRemoteShellCommand). It is
+// a shell, so that its user may still do all that root may.
+std::string FormatShellSudoersRule(std::string_view user);
 
 // Whether `sudo -n` refused only because it wants a password.
 bool WantsSudoPassword(const ScriptReply& reply);

@@ -166,7 +166,7 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
     }
   }
   std::mutex mutex;
-  const NodeErrors thrown = ForEachNode(queried, [&](const NodeSpec& node) {
+  const NodeErrors thrown = ForEachNode(queried, pool.at_once(), [&](const NodeSpec& node) {
     const NodeProbes& own = probes.at(node.name);
     measured.at(node.name) = Measure(node, own, pool);
     if (!progress) return;

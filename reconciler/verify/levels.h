@@ -25,9 +25,9 @@ struct VerifyOptions {
 using VerifyProgress = std::function<void(const NodeName& node, std::string_view what)>;
 
 // Runs the levels in order: facts, then jumbo pings and logins between all pairs, measured by one
-// script per node, all nodes at the same time; then names the causes. Up to kRdma, data is then
-// written over every rail that the levels below found well; up to kNccl, all nodes run collectives.
-// Changes nothing on any node. Ends in bounded time whatever the nodes do. A node in
+// script per node, as many nodes at a time as the pool allows; then names the causes. Up to kRdma,
+// data is then written over every rail that the levels below found well; up to kNccl, all nodes run
+// collectives. Changes nothing on any node. Ends in bounded time whatever the nodes do. A node in
 // facts.unreachable is not queried again: what it would have measured could not be measured, and
 // its peers are reported from their side.
 Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,

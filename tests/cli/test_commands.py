@@ -22,7 +22,7 @@ TAIL = "\nRun with --help for more information.\n"
 WITH_MANIFEST = {
     "validate": (), "trust": (), "access": (), "plan": (), "apply": (), "verify": (), "drift": (), "status": (),
     "history": (), "graph": (), "hostfile": (), "cabling": (), "rollback": (), "uninstall": (), "drill": ("--node", "spark-1"),
-    "env": ("spark-1",), "lock list": (), "lock break": (),
+    "env": ("spark-1",), "lock list": (), "lock break": (), "access sudoers": (),
 }
 
 # Values that are refused before anything is read: the arguments, and what is said of them.
@@ -66,6 +66,10 @@ BAD_VALUES = (
     ("env", "node is required"),
     ("lock", "A subcommand is required"),
     ("apply --lock-timeout -1", "--lock-timeout: Value -1 not in range 0 to 86400"),
+    ("plan --parallelism 0", "--parallelism: Value 0 not in range 1 to 1000"),
+    ("--parallelism many plan", "--parallelism: Value many not in range 1 to 1000"),
+    ("status --wait 0", "--wait: Value 0 not in range 1 to 86400"),
+    ("access --fix sudoers", "sudoers excludes --fix"),
     ("completion", "shell is required"),
     ("completion csh", "shell: csh not in {bash,zsh,fish}"),
     ("version --format xml", "--format: xml not in {text,json}"),
@@ -322,6 +326,9 @@ stdin:8:3: unknown key 'mut' in fabric, did you mean 'mtu'?
         self.assertIn("netplan", self.complete("plan", "--only", ""))
         self.assertEqual(self.complete("env", ""), ["spark-1", "spark-2"])
         self.assertEqual(self.complete("lock", ""), ["list", "break"])
+        self.assertEqual(self.complete("access", ""), [])  # files
+        self.assertEqual(self.complete("access", "s"), ["sudoers"])
+        self.assertIn("--parallelism", self.complete("verify", "--p"))
         self.assertIn("no-carrier", self.complete("explain", "no"))
         self.assertEqual(self.complete("plan", ""), [])  # files
         self.assertEqual(self.complete("plan", "none.yaml", "--node", ""), [])
@@ -366,6 +373,44 @@ COMP_WORDS=(spark-reconcile plan --node spark-2); COMP_CWORD=3; _spark_reconcile
                 self.assert_ends(self.spark(*command.split(), "--node", "spark-3"), 1, out="",
                                  err="unknown node 'spark-3', did you mean 'spark-1'?\n"
                                      "  hint: known: spark-1, spark-2\n")
+
+    def test_the_lines_for_sudoers_are_valid_and_say_what_they_give(self):
+        away = OUT_OF_REACH.replace("become: none, ", "").replace("port: 1}}\nfabric", "port: 1, become: none}}\nfabric")
+        self.write("away.yaml", re.sub(r"user: \w+", "user: ada", away))
+        done = self.spark("access", "sudoers", "away.yaml")
+        self.assert_ends(done, 0, err="", out="""\
+# For /etc/sudoers.d/spark-reconcile, by `visudo -f`.
+# The program runs one command by sudo: a shell that reads its script from its input.
+# Whoever may run that may do all that root may. So these lines give as much as a rule
+# for every command, and none that give less are enough to read or change a node. They
+# name the command, so that nothing else runs as root without a password. What limits a
+# login is its key: put from="ADDRESS" of the controller before it in authorized_keys,
+# and let nothing else use the account.
+
+# On spark-1:
+ada ALL=(root) NOPASSWD: /usr/bin/sh -s -- *, /bin/sh -s -- *
+
+# No sudo, by `become: none`: spark-2
+""")
+        self.assert_ends(self.spark("access", "sudoers", "away.yaml", "--node", "spark-2"), 0, err="",
+                         out=done.stdout.split("\n# On")[0] + "\n# No sudo, by `become: none`: spark-2\n")
+        if shutil.which("visudo"):
+            self.write("sudoers", done.stdout)
+            os.chmod(os.path.join(self.folder, "sudoers"), 0o440)
+            subprocess.run(["visudo", "-c", "-q", "-f", os.path.join(self.folder, "sudoers")], check=True, timeout=60)
+
+    def test_a_wait_for_nodes_that_no_one_reaches_ends_with_its_time(self):
+        self.write("away.yaml", OUT_OF_REACH)
+        done = self.spark("status", "away.yaml", "--wait", "1")
+        self.assert_ends(done, 3)
+        self.assertRegex(done.stderr, r"(?s)\Awaiting, at most 1 s: no node was reached\n.*\nwaited for 1 s: no node was reached\n\Z")
+        self.assertEqual(done.stdout, self.spark("status", "away.yaml").stdout)
+
+    def test_one_node_at_a_time_is_read_as_all_of_them_are(self):
+        self.write("away.yaml", OUT_OF_REACH)
+        for command in ("plan", "status", "verify"):
+            one, all_of_them = (self.spark(command, "away.yaml", *options) for options in (("--parallelism", "1"), ()))
+            self.assertEqual((one.returncode, one.stdout), (all_of_them.returncode, all_of_them.stdout), command)
 
     def test_an_unknown_command_is_said_with_the_one_that_was_meant(self):
         self.assert_ends(self.spark("aply"), 1, out="", err=f"""\

@@ -92,7 +92,8 @@ class Prompt(CliTest):
     def test_a_command_line_that_runs_nothing_prompts_for_nothing(self):
         done = self.spark("plan", "--prompt-sudo-password", "--help")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue(done.stdout.endswith("Every command also takes --no-color and --prompt-sudo-password.\n"), done.stdout)
+        self.assertTrue(done.stdout.endswith("Every command also takes --no-color, --parallelism and "
+                                              "--prompt-sudo-password.\n"), done.stdout)
         self.assert_ends(self.spark("plan", "--prompt-sudo-password", "--nonsense"), 1, out="",
                          err="unknown option '--nonsense'\n  hint: `spark-reconcile plan --help` lists what it takes\n")
 

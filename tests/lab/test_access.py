@@ -35,6 +35,18 @@ class Access(LabTest):
             self.lab.sh(2, f"mv /root/rule {rule}")
         self.spark("plan", PAIR, expect=0)
 
+    def test_the_printed_lines_of_sudoers_are_enough(self):
+        text = self.spark("access", "sudoers", PAIR, expect=0).stdout
+        rule = self.lab.sh(2, "grep -l NOPASSWD /etc/sudoers.d/*").strip()
+        self.lab.sh(2, f"cp -p {rule} /root/rule; cat >{rule} <<'TEXT'\n{text}TEXT\nvisudo -cqf {rule}")
+        try:
+            self.assertEqual(self.lab.lab("ssh", "2", "sudo -n true", check=False).returncode, 1)
+            self.spark("access", PAIR, expect=0)
+            self.spark("plan", PAIR, "--brief", expect=0)
+            self.spark("drill", PAIR, "--node", "spark-2", "--revert-after", "5", expect=0)
+        finally:
+            self.lab.sh(2, f"mv /root/rule {rule}")
+
     def test_a_changed_host_key_is_refused_with_the_line_to_check(self):
         path = self.known_hosts()
         with open(path, encoding="utf-8") as source:

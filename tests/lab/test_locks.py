@@ -67,6 +67,8 @@ class Locks(LabTest):
             listed = self.spark("lock", "list", PAIR, expect=0).stdout
             self.assertRegex(listed, r"spark-1  held by \S+@\S+ pid \d+ since 20\S+Z "
                                      r"\(running, or within its deadline for \d+ s more\)")
+            waited = self.spark("status", PAIR, "--wait", "1", expect=9)
+            self.assertRegex(waited.stderr, r"waited for 1 s: an apply is not over on spark-1, spark-2\n\Z")
             refused = self.spark("lock", "break", PAIR, expect=9)
             self.assertRegex(refused.stderr, r"spark-1: not broken: \S+ pid \d+ since \S+ may be running")
         finally:
@@ -79,7 +81,7 @@ class Locks(LabTest):
             self.lab.sh(node, "rm /var/tmp/hold /usr/local/sbin/sync")
         self.assertEqual(self.spark("lock", "list", PAIR, expect=0).stdout,
                          "spark-1  free\nspark-2  free\n")
-        self.spark("apply", PAIR, "--yes", "--brief", expect=0)
+        self.spark("apply", PAIR, "--yes", "--brief", "--parallelism", "1", expect=0)
 
     def test_4_an_apply_waits_for_another_one_as_long_as_it_may(self):
         for node in (1, 2):
@@ -101,6 +103,7 @@ class Locks(LabTest):
                 speed.wait_until(lambda: "waiting for the other apply to end, at most " in text(), 20, "the second one waits", 0.1)
                 for node in (1, 2):
                     self.lab.sh(node, "rm /var/tmp/hold")
+                self.spark("status", PAIR, "--wait", str(math.ceil(speed.scaled(60))), expect=0)
                 self.assertEqual(speed.wait(first, 60), 0)
                 self.assertEqual(speed.wait(second, 60), 0, text())
         finally:

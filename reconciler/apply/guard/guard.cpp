@@ -84,10 +84,10 @@ std::set<NodeName> Guard::ListApplied() const {
 
 Errors Guard::RunOnEveryNode(const std::string& what,
                              const std::function<std::string(const NodeName&)>& request,
-                             const OnReply& on_reply) {
+                             const OnReply& on_reply, std::size_t at_once) {
   Errors errors;
   std::mutex mutex;
-  NodeErrors thrown = ForEachNode(ListNodes(), [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(ListNodes(), at_once, [&](const NodeSpec& node) {
     const auto reply = sessions_.Run(node, request(node.name), ComputeRequestLimit(times_));
     const std::lock_guard lock(mutex);
     if (!reply || reply->exit_code != 0) {
@@ -116,17 +116,18 @@ Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal&
       stages_[node.name].push_back(std::move(guarded));
     }
   }
-  Errors errors = RunOnEveryNode("the plan could not be staged", [&](const NodeName& node) {
+  // Before: nodes that are armed already wait for those that come later.
+  if (!beat_.joinable()) {
+    beat_ = sessions_.Beat(BuildBeatRequest(journal.directory),
+                           std::chrono::seconds(times_.revert_after) / 3);
+  }
+  const auto build_request = [&](const NodeName& node) {
     const std::vector<GuardedStage>& stages = stages_.at(node);
     return staging[node] + BuildArmRequest(journal.directory, stages, times_,
                                            ListNetdevs(fabric, node),
                                            ListChangedUnused(cluster_, fabric, node, stages));
-  });
-  if (errors.empty() && !beat_.joinable()) {
-    beat_ = sessions_.Beat(BuildBeatRequest(journal.directory),
-                           std::chrono::seconds(times_.revert_after) / 3);
-  }
-  return errors;
+  };
+  return RunOnEveryNode("the plan could not be staged", build_request, {}, sessions_.at_once());
 }
 
 tl::expected<std::map<NodeName, BeaconPaths>, Errors> Guard::ProveBeacons(const Fabric& fabric) {

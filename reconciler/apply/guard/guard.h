@@ -34,7 +34,8 @@ class Guard {
   Guard(const ClusterSpec& cluster, Sessions& sessions, std::string apply_id, GuardTimes times)
       : cluster_(cluster), sessions_(sessions), apply_id_(std::move(apply_id)), times_(times) {}
 
-  // Every node that `pass` changes gets its bytes and is armed, at the same time, and read back.
+  // Every node that `pass` changes gets its bytes and is armed, as many at a time as the sessions
+  // allow, and read back.
   // Any error: nothing may be changed; what was armed must be reverted with Revert. `journal` is
   // as it stands before the pass.
   Errors StageAndArm(const Plan& pass, const Fabric& fabric, const Journal& journal);
@@ -63,9 +64,10 @@ class Guard {
  private:
   std::vector<const NodeSpec*> ListNodes() const;  // that this apply changes
   using OnReply = std::function<void(const NodeName&, const ScriptReply&)>;  // one at a time
+  // `at_once`: see ForEachNode.
   Errors RunOnEveryNode(const std::string& what,
                         const std::function<std::string(const NodeName&)>& request,
-                        const OnReply& on_reply = {});
+                        const OnReply& on_reply = {}, std::size_t at_once = 0);
 
   // Tried again, through new sessions, until the node has decided.
   Errors EndOnEveryNode(const std::string& what, const std::string& request,

@@ -183,8 +183,10 @@ ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, Sessions& sessio
           .Run(sessions, journal.directory, first_step);
       first_step += ListSteps(item.changes).size();
     };
+    // Both ends of a link change together.
+    const std::size_t at_once = FlipsLinks(stage) ? 0 : sessions.at_once();
     const auto run_all = [&](const std::vector<const NodeSpec*>& nodes) {
-      for (auto& [name, error] : ForEachNode(nodes, run)) {
+      for (auto& [name, error] : ForEachNode(nodes, at_once, run)) {
         RecordThrown(error, FindWork(work, *cluster.FindNode(name)).changes, report.nodes.at(name));
       }
     };

@@ -194,7 +194,7 @@ void AddAccess(CLI::App& app, Context& context) {
       "access", "Show what each node's login still lacks: host key, key, root; --fix adds it");
   auto options = std::make_shared<AccessOptions>();
   AddManifest(*command, options->selection);
-  AddNodes(*command, options->selection);
+  CLI::Option* node = AddNodes(*command, options->selection);
   CLI::Option* fix = command->add_flag(
       "--fix", options->fix,
       "Add your public key where it is missing; each password is prompted for once");
@@ -205,11 +205,17 @@ void AddAccess(CLI::App& app, Context& context) {
               "With --fix: also allow sudo without a password, in /etc/sudoers.d/spark-reconcile")
           ->needs(fix);
   command->add_flag("--yes,-y", options->yes, "Write that without a question")->needs(sudoers);
-  command->add_option("--format", options->format, "How to print it; json goes without --fix")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str()
-      ->excludes(fix);
-  command->callback([&context, options] { context.exit_code = RunAccess(*options, context); });
+  CLI::Option* format =
+      command->add_option("--format", options->format, "How to print it; json goes without --fix")
+          ->check(CLI::IsMember({"text", "json"}))
+          ->capture_default_str()
+          ->excludes(fix);
+  CLI::App* printed = AddSudoers(*command, context);
+  printed->excludes(node)->excludes(fix)->excludes(format);
+  command->callback([&context, options, printed] {
+    if (printed->parsed()) return;
+    context.exit_code = RunAccess(*options, context);
+  });
 }
 
 }  // namespace reconciler::cli

@@ -55,7 +55,7 @@ nlohmann::ordered_json FormatJson(const CablingReport& report) {
 int RunCabling(const CablingOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(context.dial);
+  NodePool pool(context.dial, context.at_once);
   const CablingViews views = ObserveCabling(
       cluster->spec, SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
   const CablingReport report = JudgeCabling(cluster->spec, views);

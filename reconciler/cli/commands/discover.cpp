@@ -99,7 +99,7 @@ int CompleteDiscovery(Discovery discovery, const DiscoverOptions& options, const
   const std::string name = options.out == "-" ? "cluster.yaml" : options.out;
   const auto found = LoadCluster(FormatDiscovery(discovery), name, {});
   if (!found) return PrintDiscovery(discovery, false, options);
-  NodePool pool(context.dial);
+  NodePool pool(context.dial, context.at_once);
   const ClusterFacts facts = GatherWithProgress(*found, {}, pool);
   if (!facts.unreachable.empty()) return kNodeUnreadable;
   const bool is_valid = AddFromPlugins(*found, facts, name, discovery);
@@ -135,7 +135,7 @@ int RunDiscover(DiscoverOptions options, const Context& context) {
   }
   const auto hosts = MakeHosts(options);
   if (!hosts) return kUsageOrManifest;
-  NodePool pool(context.dial);
+  NodePool pool(context.dial, context.at_once);
   const ClusterFacts facts = GatherWithProgress(*hosts, {}, pool);
   if (!facts.unreachable.empty()) {
     if (!options.accept_new) {

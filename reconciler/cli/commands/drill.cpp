@@ -24,7 +24,7 @@ ExitCode FindDrillCode(const DrillReport& report) {
 int RunDrill(const Selection& selection, const GuardTimes& times, const Context& context) {
   const auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(context.dial);
+  NodePool pool(context.dial, context.at_once);
   int code = kFine;
   for (const NodeSpec* node : SelectNodes(cluster->spec, selection.scope.nodes)) {
     std::cerr << fmt::format(

@@ -79,7 +79,7 @@ struct HistoryOptions {
 int RunHistory(const HistoryOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(context.dial);
+  NodePool pool(context.dial, context.at_once);
   const Histories histories =
       ReadHistories(SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
   std::cerr << FormatErrors(histories.errors);

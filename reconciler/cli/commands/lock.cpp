@@ -32,7 +32,7 @@ std::string FormatLock(const NodeName& node, const NodeLock& lock) {
 int RunList(const Selection& selection, const Context& context) {
   const auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(context.dial);
+  NodePool pool(context.dial, context.at_once);
   const Locks locks = ReadAllLocks(*cluster, selection, pool);
   // Without a plugin: only what we left there ourselves.
   const ClusterFacts facts =
@@ -76,7 +76,7 @@ int PrintBreak(const BreakResult& result, const NodeLock& lock, int code) {
 int RunBreak(const Selection& selection, const Context& context) {
   const auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(context.dial);
+  NodePool pool(context.dial, context.at_once);
   const Locks locks = ReadAllLocks(*cluster, selection, pool);
   int code = locks.errors.empty() ? kFine : kNodeUnreadable;
   for (const BreakResult& result : BreakLocks(cluster->spec, locks, pool)) {

@@ -64,7 +64,7 @@ int FindPlanCode(const Plan& plan, const PlanOptions& options, bool reached_all)
 int RunPlan(const PlanOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(context.dial);
+  NodePool pool(context.dial, context.at_once);
   const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
   const auto plan =
       MakePlan(cluster->spec, cluster->fabric, facts, plugins::GetAll(), options.selection.scope);

@@ -35,7 +35,7 @@ int RunRollback(const RollbackOptions& options, const Context& context) {
   const auto current = OpenCluster(options.selection);
   if (!current) return kUsageOrManifest;
   if (options.to == 0) return RollBackToNothing(*current, options, context);
-  NodePool pool(context.dial);
+  NodePool pool(context.dial, context.at_once);
   const Histories read = ReadHistories(SelectNodes(current->spec, {}), pool);
   std::cerr << FormatErrors(read.errors);
   const auto chosen = ChooseForRollback(read, options.to);

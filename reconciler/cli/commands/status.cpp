@@ -11,6 +11,7 @@
 #include "plugins/registry.h"
 #include "reconciler/apply/history.h"
 #include "reconciler/base/text.h"
+#include "reconciler/cli/commands/status_wait.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
@@ -69,6 +70,7 @@ struct StatusOptions {
   std::string format = "text";
   bool details = false;
   bool verbs = false;
+  int wait_s = 0;  // 0: no waiting
 };
 
 // Of the nodes that could be read. What cannot be read of a history is printed.
@@ -104,23 +106,34 @@ int PrintStatus(const Cluster& cluster, const ClusterFacts& facts, const StatusO
       if (found != facts.nodes.end()) std::cout << FormatNode(*node, found->second);
     }
   }
-  return facts.unreachable.empty() ? kFine : kNodeUnreadable;
+  return kFine;
+}
+
+Result<AwaitedFacts> ReadNodes(const Cluster& cluster, const StatusOptions& options,
+                               NodePool& pool) {
+  if (options.wait_s > 0) return AwaitNodes(cluster, options.selection, options.wait_s, pool);
+  ClusterFacts facts = GatherWithProgress(cluster, options.selection, pool);
+  const int code = facts.unreachable.empty() ? kFine : kNodeUnreadable;
+  return AwaitedFacts{.facts = std::move(facts), .exit_code = code};
 }
 
 int RunStatus(const StatusOptions& options, const Context& context) {
   auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(context.dial);
+  NodePool pool(context.dial, context.at_once);
   if (options.verbs) SetVerifyLevel(cluster->spec, "rdma");
-  ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
+  auto read = ReadNodes(*cluster, options, pool);
+  if (!read) return PrintError(read.error(), kUsageOrManifest);
   if (options.verbs) {
-    AddVerbsFacts(facts, SelectNodes(cluster->spec, options.selection.scope.nodes), pool,
+    AddVerbsFacts(read->facts, SelectNodes(cluster->spec, options.selection.scope.nodes), pool,
                   FindProgramFolder());
   }
-  if (options.format == "text") return PrintStatus(*cluster, facts, options, pool, context);
-  const int exit_code = facts.unreachable.empty() ? kFine : kNodeUnreadable;
-  std::cout << FormatDocument(ToJson(HideForeignContent(std::move(facts))));
-  return exit_code;
+  if (options.format == "text") {
+    const int printed = PrintStatus(*cluster, read->facts, options, pool, context);
+    return printed == kFine ? read->exit_code : printed;
+  }
+  std::cout << FormatDocument(ToJson(HideForeignContent(std::move(read->facts))));
+  return read->exit_code;
 }
 
 }  // namespace
@@ -137,6 +150,12 @@ void AddStatus(CLI::App& app, Context& context) {
   command->add_flag("--details", options->details, "Show each node's links and RDMA devices too");
   command->add_flag("--verbs", options->verbs,
                     "The details with what RDMA devices say; copies spark-verify to the nodes");
+  command
+      ->add_option(
+          "--wait", options->wait_s,
+          "Seconds to wait until no apply is running or unfinished, and all nodes that are "
+          "reached are in sync; then exit code 9 or 2")
+      ->check(CLI::Range(1, 86400));
   command->callback([&context, options] { context.exit_code = RunStatus(*options, context); });
 }
 

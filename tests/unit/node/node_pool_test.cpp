@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <mutex>
 #include <stdexcept>
 
 #include "tests/support/fake_transport.h"
@@ -118,6 +119,38 @@ TEST(ForEachNode, WhatIsThrownForANodeIsItsErrorAndEndsNoOther) {
             "spark-1: its answer could not be processed: position \\x1b[2J\n"
             "  hint: report this fault of spark-reconcile, with what the node answered\n");
   EXPECT_EQ(thrown.at("spark-2").message, "its answer could not be processed: no description");
+}
+
+TEST(ForEachNode, AtMostThatManyNodesAreWorkedOnAtATimeAndInTheirOrder) {
+  const std::vector<NodeSpec> specs = {
+      {.name = "spark-1"}, {.name = "spark-2"}, {.name = "spark-3"}, {.name = "spark-4"}};
+  std::vector<const NodeSpec*> nodes;
+  for (const NodeSpec& spec : specs) nodes.push_back(&spec);
+  for (const std::size_t at_once : {1u, 2u, 9u, 0u}) {
+    std::mutex mutex;
+    std::vector<NodeName> begun;
+    std::size_t now = 0;
+    std::size_t most = 0;
+    const NodeErrors thrown = ForEachNode(nodes, at_once, [&](const NodeSpec& node) {
+      {
+        const std::lock_guard lock(mutex);
+        begun.push_back(node.name);
+        most = std::max(most, ++now);
+      }
+      if (node.name == "spark-2") throw 1;
+      const std::lock_guard lock(mutex);
+      --now;
+    });
+    EXPECT_EQ(begun.size(), nodes.size());
+    EXPECT_EQ(thrown.size(), 1u);
+    if (at_once == 1) {
+      EXPECT_EQ(begun, (std::vector<NodeName>{"spark-1", "spark-2", "spark-3", "spark-4"}));
+    }
+    // The one that threw counts for ever.
+    if (at_once != 0) {
+      EXPECT_LE(most, at_once + 1);
+    }
+  }
 }
 
 }  // namespace
