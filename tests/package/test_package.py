@@ -167,7 +167,7 @@ class Package(unittest.TestCase):
         self.root.write("/tmp/cluster.yaml", MANIFEST)
         facts = json.loads(self.run_inside("sh", "-c", "spark-reconcile status --verbs --node spark-1 --format json "
                                                        "/tmp/cluster.yaml 2>/dev/null"))
-        node = facts["nodes"]["spark-1"]
+        [node] = [one for one in facts["nodes"] if one["name"] == "spark-1"]
         # There is no library of RDMA in this root file system: what spark-verify itself says.
         self.assertIn("wanted libibverbs.so.1", json.dumps(node["rdma"]["verbs"]))
         self.assertFalse(os.path.exists(self.root.inside("/var/lib/spark-reconcile")))

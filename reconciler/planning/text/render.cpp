@@ -231,9 +231,10 @@ std::string FormatCell(const std::string& raw) {
 std::string FormatRows(const Section& section) {
   std::string text = "| | kind | what | manifest | cause, impact |\n|---|---|---|---|---|\n";
   for (const Change* change : section.changes) {
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", ChooseSymbol(change->change),
-                        FormatCell(change->kind), FormatCell(FormatWhat(*change, section.several)),
-                        FormatCell(FormatManifestLine(change->where)), FormatTail(*change));
+    text +=
+        fmt::format("| `{}` | {} | {} | {} | {} |\n", ChooseSymbol(change->change),
+                    FormatCell(change->kind), FormatCell(FormatWhat(*change, section.several)),
+                    FormatCell(FormatManifestLine(change->where)), FormatCell(FormatTail(*change)));
   }
   return text;
 }

@@ -163,10 +163,10 @@ def main():
         recorded = recorder.record_all()
     finally:
         recorder.lab.down()
-    about = {"version": version["version"], "commit": version["commit"], "commit_date": version["date"],
+    about = {"version": version["program"], "commit": version["commit"], "commit_date": version["date"],
              "recorded": datetime.date.today().isoformat(), "revert_after_s": REVERT_AFTER_S}
     os.makedirs(STATES, exist_ok=True)
-    path = os.path.join(STATES, f"{version['version']}.json")
+    path = os.path.join(STATES, f"{version['program']}.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"about": about, **recorded}, file, indent=1, ensure_ascii=False)
         file.write("\n")
