@@ -373,11 +373,12 @@ carry_out() {
   esac
   exit
 }
+# With its default dependencies a timer starts after sysinit.target, and that waits for the boot unit, which runs this.
 later() { # SECONDS; where no timer can be had nothing stays undecided
   uptime; echo "$up" >"$J/progress"
   # shellcheck disable=SC2086 # several words
-  timeout 30 systemd-run -q --no-block --unit="$UNIT" --on-active="$1" --timer-property=AccuracySec=1s \
-    $GUARD_PROPERTIES sh "$J/guard" watch
+  timeout 30 systemd-run -q --unit="$UNIT" --on-active="$1" --timer-property=AccuracySec=1s \
+    --timer-property=DefaultDependencies=no $GUARD_PROPERTIES sh "$J/guard" watch
 }
 
 end_holder() {

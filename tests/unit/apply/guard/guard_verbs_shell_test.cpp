@@ -219,6 +219,18 @@ TEST_F(GuardVerbs, ABootUnitThatWasKilledIsFollowedByATimer) {
   EXPECT_FALSE(stop("exit-code"));  // it has said what comes next
 }
 
+// A timer starts after sysinit.target, unless it has no default dependencies, and the boot unit
+// stands before that target: who waits for the start of such a timer waits for himself.
+TEST_F(GuardVerbs, ATimerOfTheEarlyBootStartsBeforeTheBootUnitHasEnded) {
+  Program("systemd-run",
+          "case $* in *--timer-property=DefaultDependencies=no*) ;; *) exit 124 ;; esac\n"
+          "true >" +
+              QuoteForShell(Path("timers")));
+  Check(kStates[1], false, "watch boot", kTimer);
+  Check(kStates[5], false, "watch boot", kCommittedTimer);
+  Check(kStates[7], false, "watch boot", kTimer);
+}
+
 // The controller's session truncates the file before it writes it.
 TEST_F(GuardVerbs, ProgressThatIsHalfWrittenIsReadAgain) {
   Make(kStates[1], false);
