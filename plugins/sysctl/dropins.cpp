@@ -13,7 +13,7 @@ std::map<std::string, std::string> SortPathsByName(const NodeFacts& facts) {
   for (const std::string_view folder :
        {"/usr/lib/sysctl.d/", "/usr/local/lib/sysctl.d/", "/run/sysctl.d/", "/etc/sysctl.d/"}) {
     for (const auto& [path, file] : facts.files) {
-      if (!path.starts_with(folder) || !path.ends_with(".conf")) continue;
+      if (!path.starts_with(folder) || !path.ends_with(".conf") || path == kTrialFile) continue;
       if (!std::holds_alternative<Absent>(file)) paths[GetBasename(path)] = path;
     }
   }

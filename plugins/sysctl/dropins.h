@@ -10,9 +10,10 @@
 namespace reconciler::plugins::sysctl {
 
 constexpr std::string_view kOwnFile = "/etc/sysctl.d/60-spark-reconcile.conf";
-// Does not hide the file of the same name in /etc, but is read at boot only: what is live is set by
-// commands of its own.
-constexpr std::string_view kTrialFile = "/run/sysctl.d/60-spark-reconcile.conf";
+// Is read at boot only, for a node that was ready to commit when its power went: what is live is
+// set by commands of its own. A file of the same name in /etc would hide it, and one that sorts
+// after it wins.
+constexpr std::string_view kTrialFile = "/run/sysctl.d/60-spark-reconcile.trial.conf";
 // Debian and Ubuntu have it as a symbolic link to /etc/sysctl.conf, which is how that file is read.
 constexpr std::string_view kLink = "/etc/sysctl.d/99-sysctl.conf";
 constexpr std::string_view kLinkTarget = "/etc/sysctl.conf";

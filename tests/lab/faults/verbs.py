@@ -129,6 +129,13 @@ def decided(trial, _rest):
     trial.wait_decided()
 
 
+def committed(trial, rest):
+    """committed NODE: waits until an apply is committed there, and not finished."""
+    at = node_state.root(trial.pair.lab.run, int(rest))
+    if not speed.eventually(lambda: node_state.lingering(at), REACH_S, 0.1):
+        raise Broken(f"spark-{rest} has not committed; {speed.gave_up(REACH_S)}")
+
+
 def second(trial, rest):
     """second EXIT: another controller tries the same; it must end with that code and change nothing."""
     done = trial.pair.lab.spark("apply", trial.manifest, "--yes", "--brief", "--no-verify", *trial.pair.program_options)

@@ -311,6 +311,16 @@ TEST(Sysctl, LaterDropInThatWinsAtBootIsShown) {
               testing::EndsWith("or remove net.core.rmem_max from /etc/sysctl.d/90-other.conf"));
 }
 
+// At the boot of a node that is ready to commit, it must win over ours of the generation before.
+TEST(Sysctl, OurTrialIsReadRightAfterOursAndIsNoOtherDropIn) {
+  test::PairScenario scenario = Scenario();
+  const std::string trial = "/run/sysctl.d/60-spark-reconcile.trial.conf";
+  EXPECT_EQ(scenario.Find(Get(), kFile).trial.path, trial);
+  EXPECT_GT(GetBasename(trial), GetBasename(kFile));
+  scenario.AddFile(trial, "net.core.rmem_max = 1\n");
+  EXPECT_THAT(Diagnose(scenario), IsEmpty());
+}
+
 TEST(Sysctl, LaterDropInWithOurValueIsNoProblem) {
   test::PairScenario scenario = Scenario();
   scenario.AddFile("/usr/lib/sysctl.d/90-other.conf", "net.core.rmem_max = 268435456\n");
