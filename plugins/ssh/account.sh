@@ -19,6 +19,7 @@ set -- sh -c '
   elif [ -L $key ]; then refuse $key "is a symbolic link"; stat -c "%n|%a|%U" .ssh
   else exec stat -c "%n|%a|%U" .ssh $key; fi
   exit 1' sh "$home"
+self=
 while read -r key self _; do [ "$key" != Uid: ] || break; done </proc/self/status
 [ "$self" != 0 ] || [ "$uid" = 0 ] || set -- setpriv --reuid "$uid" --regid "$gid" --init-groups -- "$@"
 "$@"

@@ -125,5 +125,6 @@ gather_together() { # LIMIT_S
       eval "$script"
     }
     eval "$commands"
-    exit 0' </dev/null || eval "$COMMANDS"
+    exit 77' </dev/null # none of them ended it
+  [ $? = 77 ] || eval "$COMMANDS"
 }

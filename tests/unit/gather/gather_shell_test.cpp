@@ -145,6 +145,13 @@ TEST_F(GatherScriptTest, WhatRunsInPlaceHidesNoOther) {
   EXPECT_EQ(reply.commands.at("after").exit_code, 4);
 }
 
+TEST_F(GatherScriptTest, WhatEndsTheShellWithoutAnErrorHidesNoOther) {
+  const ProbeReply reply = Gather({plugins::MakeInPlaceProbe("ends", "exit 0\n"),
+                                   plugins::MakeInPlaceProbe("after", "echo 2\n")});
+  EXPECT_EQ(reply.commands.at("ends").exit_code, 0);
+  EXPECT_EQ(reply.commands.at("after").out, "2\n");
+}
+
 // How many processes a script starts: a new namespace numbers them from 1 on, which is the shell
 // that counts. The script's own is 2. 0: no namespace can be made here.
 int CountProcesses(const std::string& count, const std::string& script) {
