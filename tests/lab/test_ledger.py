@@ -198,6 +198,17 @@ class Ledger(LabTest):
         plan = self.spark("plan", path, "--brief", expect=0).stdout
         self.assertNotIn("is no longer in the manifest: nothing is done", plan)
 
+    def test_7_what_an_apply_left_out_was_changed_in_the_manifest(self):
+        self.spark("apply", self.pair, "--yes", "--brief", expect=0)
+        changed = self.variant_of(self.pair, ("net.ipv4.tcp_mtu_probing: 1", "net.ipv4.tcp_mtu_probing: 0"), ("mtu: 9000", "mtu: 8000"))
+        self.spark("apply", changed, "--only", "sysctl", "--yes", "--brief", "--no-verify", expect=0)
+        self.lab.sh(1, "sysctl -qw net.ipv4.tcp_mtu_probing=2")
+        plan = json.loads(self.spark("plan", changed, "--format", "json", expect=0).stdout)
+        causes = {change["name"]: change["cause"]["kind"] for stage in plan["stages"] for change in stage["changes"]}
+        self.assertEqual(causes.pop("net.ipv4.tcp_mtu_probing"), "drifted")
+        self.assertIn("enp1s0f1np1", causes)
+        self.assertEqual(set(causes.values()), {"manifest-changed"}, causes)
+
     def test_8_an_uninstall_leaves_the_nodes_as_they_were_before_the_first_apply(self):
         done = self.spark("uninstall", self.pair, "--yes", "--brief", expect=0)
         self.assertIn("spark-1: nothing of spark-reconcile is left but ~nvidia/.ssh/id_ed25519_spark, /var/lib/spark-reconcile is gone\n",
