@@ -172,7 +172,7 @@ class Upgrade(LabTest):
         self.place("intent")
         if self.wait_for_end("intent") == "finished":
             self.assert_settled("third", [1, 2, 3])
-        else:  # where systemd answers too late in the boot for a timer
+        else:  # the guard of 0.1.0 waits for a timer that starts after it, until its limit has passed
             self.assert_files(self.committed())
             speed.wait_until(lambda: not any(self.lab.sh(node, GUARDS) for node in (1, 2)), 60, "no timer", 1)
             self.assert_settled("second", [1, 2])
