@@ -30,7 +30,7 @@ struct Case {
   double minimum = 0;
 };
 
-std::string Read(const std::filesystem::path& path) {
+std::string ReadText(const std::filesystem::path& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
@@ -43,7 +43,7 @@ void Compare(const std::string& name, const std::string& text) {
     std::ofstream(path) << text;
     GTEST_SKIP() << "wrote " << path;
   }
-  EXPECT_EQ(text, Read(path)) << path;
+  EXPECT_EQ(text, ReadText(path)) << path;
 }
 
 NcclScenario WithSweep(NcclScenario scenario, double small) {
