@@ -5,6 +5,8 @@ import hashlib
 import os
 import re
 import subprocess
+import tempfile
+import time
 import unittest
 
 import test_uninstall
@@ -98,9 +100,14 @@ class AdoptTest(test_uninstall.UninstallTest):
     def cut_off_half_way(self, manifest, is_taken_over):
         """spark-1 loses its power while what is taken over is gone; spark-2 is reverted live."""
         slow = self.variant_of(manifest, ("ExecStart=/bin/true", f"ExecStart=/bin/sleep {min(60, round(speed.scaled(20)))}"))
-        run = speed.start([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", slow, "--yes", "--brief", "--no-verify"],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        speed.wait_until(is_taken_over, 40, "an apply that has taken over what adopt names")
+        with tempfile.TemporaryFile("w+") as said:
+            run = speed.start([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", slow, "--yes", "--brief", "--no-verify"],
+                              stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
+            while not is_taken_over():
+                if run.poll() is not None:
+                    said.seek(0)
+                    self.fail(f"the apply ended with {run.returncode} before it had taken over what adopt names:\n{said.read()}")
+                time.sleep(0.05)
         self.lab.lab("restart", "--hard", "1")
         self.assertEqual(speed.wait(run, 180), 4)
 
