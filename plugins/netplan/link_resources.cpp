@@ -3,17 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
+#include "plugins/common/commands/one_line.h"
 #include "plugins/common/ports/links.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/ipv6_off.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/reads/manager_keys.h"
 #include "plugins/netplan/reads/rdma_users.h"
+#include "plugins/netplan/set_addresses.sh.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
+
+constexpr std::string_view kSetSh = FindLastLine(kSetAddressesSh);
 
 // "up, mtu 9000, 192.168.177.1/24". Without a carrier no one can set addresses (and NetworkManager
 // nothing at all), so that nothing can be wanted of them; verify reports the missing carrier.
@@ -116,11 +122,9 @@ std::vector<RunCommand> MakeLinkRevertCommands(const NodeFacts& facts, const std
   std::vector<RunCommand> revert = RestoreManagerKeys(facts, netdev);
   revert.push_back(
       SetLive(netdev, {"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}));
-  revert.push_back(SetLive(netdev, {"ip", "-4", "address", "flush", "dev", netdev}));
-  for (const Ipv4Prefix& address : link.ipv4) {
-    revert.push_back(SetLive(
-        netdev, {"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}));
-  }
+  std::vector<std::string> set_addresses = {"sh", "-c", std::string(kSetSh), "sh", netdev};
+  for (const Ipv4Prefix& address : link.ipv4) set_addresses.push_back(ToString(address));
+  revert.push_back(SetLive(netdev, std::move(set_addresses)));
   revert.push_back(SetUp(netdev, link.admin_up));
   if (IsIpv6Off(facts, netdev)) revert.push_back(TurnIpv6Off(netdev));
   return revert;

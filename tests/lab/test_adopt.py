@@ -2,7 +2,6 @@
 tool did. Live, after a re-plug and after a restart."""
 
 import hashlib
-import os
 import re
 import subprocess
 import tempfile
@@ -194,8 +193,6 @@ class Networkd(AdoptTest):
         self.assertEqual(self.lab.sh(1, f"sha256sum <{GUIDE}")[:12], now)
         self.assertEqual(self.state(2), before[1])
 
-    @unittest.skipIf(os.environ.get("SPARK_LAB_OS", "trixie") == "trixie",
-                     "networkd 257 says 'configuring' of a port for over a minute after the revert; why is not known")
     def test_an_apply_that_fails_reverts_to_the_file(self):
         adopt, before = self.leave(GUIDE, SEPARATE)
         broken = self.manifest(adopt, *self.same, ("ExecStart=/bin/true", "ExecStart=/bin/false"))

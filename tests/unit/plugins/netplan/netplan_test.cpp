@@ -10,6 +10,7 @@ namespace reconciler::plugins::netplan {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -194,8 +195,7 @@ TEST(Netplan, RevertRestoresLiveValues) {
   scenario.facts.links[kRail0].ipv4 = {*ParseIpv4Prefix("10.0.0.1/30")};
   EXPECT_THAT(
       test::Lines(scenario.Find(Get(), kRail0).revert),
-      ElementsAre("ip link set dev enp1s0f1np1 mtu 1500", "ip -4 address flush dev enp1s0f1np1",
-                  "ip address replace 10.0.0.1/30 broadcast + dev enp1s0f1np1",
+      ElementsAre("ip link set dev enp1s0f1np1 mtu 1500", EndsWith(" sh enp1s0f1np1 10.0.0.1/30"),
                   "ip link set dev enp1s0f1np1 up"));
 }
 
