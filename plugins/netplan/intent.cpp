@@ -36,6 +36,11 @@ std::string ExplainTwoManagers(const PluginInput& input, const Intent& intent) {
   return {};
 }
 
+bool ManagesAny(const NodeFacts& facts, LinkManager manager) {
+  return std::any_of(facts.links.begin(), facts.links.end(),
+                     [manager](const auto& one) { return one.second.manager == manager; });
+}
+
 // NetworkManager activates no profile on a port that it leaves alone. A port without a carrier has
 // no manager before it is plugged in, and a member of a bridge is the bridge's.
 std::string ExplainUnmanaged(const PluginInput& input, const Intent& intent) {
@@ -44,6 +49,12 @@ std::string ExplainUnmanaged(const PluginInput& input, const Intent& intent) {
     const LinkFact* link = FindLink(input, port.netdev);
     if (link == nullptr || link->manager != LinkManager::kNone) continue;
     if (!link->admin_up || !link->carrier || !link->master.empty()) continue;
+    if (!ManagesAny(input.facts, LinkManager::kNetworkManager)) {
+      return fmt::format(
+          "NetworkManager manages no interface of this node, and netplan gives {} to it: see "
+          "whether it runs with systemctl status NetworkManager",
+          port.netdev);
+    }
     return fmt::format(
         "NetworkManager leaves {0} alone, and netplan gives it to NetworkManager: take it out of "
         "unmanaged-devices in /etc/NetworkManager, or run: nmcli device set {0} managed yes",

@@ -254,6 +254,12 @@ TEST(NetplanConflict, PortThatNetworkManagerLeavesAloneIsNotGivenToIt) {
       "NetworkManager: take it out of unmanaged-devices in /etc/NetworkManager, or run: nmcli "
       "device set enp1s0f1np1 managed yes");
   EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "netplan-port-unmanaged");
+  for (auto& [name, other] : scenario.facts.links) other.manager = LinkManager::kNone;
+  EXPECT_EQ(ExplainBlocked(scenario),
+            "blocked: NetworkManager manages no interface of this node, and netplan gives "
+            "enp1s0f1np1 to it: see whether it runs with systemctl status NetworkManager");
+  for (auto& [name, other] : scenario.facts.links) other.manager = LinkManager::kNetworkManager;
+  link.manager = LinkManager::kNone;
   // What NetworkManager has not looked at yet is no port that it leaves alone.
   link.carrier = false;
   EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 25 lines)");
