@@ -100,7 +100,7 @@ void AddManifest(const Section& section, Environment& environment) {
 
 }  // namespace
 
-ReadValues MakeHcaProbe() { return {std::string(kHcaFolder) + "*/ports/1/gid_attrs/ndevs/0"}; }
+ReadValues MakeHcaProbe() { return {fmt::format("{}*/ports/1/gid_attrs/ndevs/0", kHcaFolder)}; }
 
 void StoreHcas(const ProbeReply& reply, NodeFacts& facts) {
   for (const auto& [path, netdev] : reply.values) {
