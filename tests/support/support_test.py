@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import stat
 import subprocess
@@ -91,6 +92,26 @@ class Killed(unittest.TestCase):
                 encoding="utf-8")
             self.killed_leaves_nothing([sys.executable, str(LINT / "clang_tidy.py"), folder, f"{folder}/a.cpp"],
                                        str(tidy), env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+
+
+class FaultWrapper(unittest.TestCase):
+    def test_a_call_whose_folder_goes_while_it_is_numbered_is_one_as_any_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command = pathlib.Path(folder, "true")
+            shutil.copy(HERE.parent / "lab" / "faults" / "wrapper.sh", command)
+            command.chmod(0o755)
+            orders = pathlib.Path(folder, "faults", "true")
+            orders.mkdir(parents=True)
+            os.mkfifo(orders / "count")
+            call = speed.start([command], env={**os.environ, "FAULTS": str(orders.parent)})
+            try:
+                with open(orders / "count", "w", encoding="utf-8") as count:  # the call is here when it opens
+                    shutil.rmtree(orders)
+                    count.write("1\n")
+                speed.wait(call, 10)
+            finally:
+                call.kill()
+            self.assertEqual(call.wait(), 0)
 
 
 class GivesWay(unittest.TestCase):

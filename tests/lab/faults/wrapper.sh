@@ -7,17 +7,20 @@
 #   fail       exits 1 instead;  fail-once  the first call does
 #   flood      says this many bytes first, on stdout and stderr
 #   insert     one word per line, put before the arguments
+# The folder goes whenever the matrix has seen what it waited for: a call that is running then is one as any other.
 name=${0##*/}
-D=/run/faults/$name
+D=${FAULTS:-/run/faults}/$name
 
 number_this_call() {
   armed=no
   for timer in /run/systemd/transient/spark-reconcile*.timer; do [ ! -e "$timer" ] || armed=yes; done
-  read -r mtu </sys/class/net/enp1s0f1np1/mtu
-  read -r n <"$D/count"
+  { read -r mtu </sys/class/net/enp1s0f1np1/mtu; read -r n <"$D/count"; } 2>/dev/null
   # noclobber makes the file a lock on the number.
   set -C
-  until { printf '%s %s %s\n' "$armed" "$mtu" "$*" >"$D/$n"; } 2>/dev/null; do n=$((n + 1)); done
+  until { printf '%s %s %s\n' "$armed" "$mtu" "$*" >"$D/$n"; } 2>/dev/null; do
+    [ -e "$D/count" ] || break
+    n=$((n + 1))
+  done
   set +C
 }
 
@@ -27,7 +30,7 @@ if [ -d "$D" ]; then
     stop=0
     [ ! -e "$D/stop" ] || read -r stop <"$D/stop"
     if [ "$n" = "$stop" ]; then
-      : >"$D/reached"
+      true >"$D/reached" # `:` would end the script where it fails
       while [ -e "$D/hold" ]; do sleep 0.02; done
     fi
   fi
