@@ -38,6 +38,17 @@ Error MakeNotEndedError(const UnfinishedApply& one, const ScriptReply& reply) {
                               GetJournalDirectory(MakePrintable(one.apply_id)))};
 }
 
+// What it was doing there is not known: a limit that passed says nothing of itself.
+Error MakeNotEndedError(const UnfinishedApply& one, Error error) {
+  error.message = fmt::format("the apply {} could not be ended: {}", MakePrintable(one.apply_id),
+                              error.message);
+  if (error.hint.empty()) {
+    error.hint = fmt::format("`pgrep -af {}` on the node lists what runs of it; apply tries again",
+                             GetJournalDirectory(MakePrintable(one.apply_id)));
+  }
+  return error;
+}
+
 Result<std::vector<UnfinishedApply>> Find(const std::vector<const NodeSpec*>& nodes,
                                           Sessions& sessions) {
   std::vector<UnfinishedApply> found;
@@ -121,7 +132,7 @@ class Ending {
                                kGuardEndLimit + kRoundLimit * static_cast<int>(nodes_.size()));
     if (reply && reply->exit_code == 0) return std::move(*reply);
     const std::lock_guard lock(mutex_);
-    error = reply ? MakeNotEndedError(one, *reply) : reply.error();
+    error = reply ? MakeNotEndedError(one, *reply) : MakeNotEndedError(one, reply.error());
     return std::nullopt;
   }
 

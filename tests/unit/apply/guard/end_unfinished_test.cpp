@@ -18,13 +18,22 @@ class EndUnfinishedApplies : public testing::Test {
       if (request.find(BuildUnfinishedRequest()) != std::string::npos) return listing;
       return request.find("_unfinished") == std::string::npos ? ScriptReply() : end;
     };
-    FakeNetwork network({{"spark-1", SessionNode(answer)}});
+    FakeNode behavior = SessionNode(answer);
+    if (is_silent_) {
+      behavior.shell = [shell = behavior.shell](const std::string& script) {
+        const std::string request = BuildEndUnfinishedRequest(kApply, UnfinishedEnd::kCommit);
+        return script.find(request) == std::string::npos ? shell(script) : ScriptReply();
+      };
+    }
+    FakeNetwork network({{"spark-1", behavior}});
     NodePool pool(network.Dialer());
     const NodeSpec node{.name = "spark-1", .id = 1};
     auto sessions = Sessions::OpenAll({&node}, pool, "test");
     if (!sessions) return Fail(sessions.error());
     return reconciler::EndUnfinishedApplies({&node}, /*whole=*/true, **sessions);
   }
+
+  bool is_silent_ = false;  // when one is ended
 
   static ScriptReply List(const std::string& state) {
     return {.out = std::string(kApply) + " " + state + "\n"};
@@ -60,6 +69,17 @@ TEST_F(EndUnfinishedApplies, OneThatCannotBeEndedNamesItsGuard) {
             "/etc/hosts\n"
             "  hint: run `sh guard revert` in /var/lib/spark-reconcile/journal/0123456789abcdef on "
             "the node and read what it says\n");
+}
+
+TEST_F(EndUnfinishedApplies, OneThatIsNotEndedInTimeIsNamed) {
+  is_silent_ = true;
+  const auto ended = End(List("commit"));
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(
+      FormatErrors({ended.error()}),
+      "spark-1: the apply 0123456789abcdef could not be ended: spark-1: the time limit passed\n"
+      "  hint: `pgrep -af /var/lib/spark-reconcile/journal/0123456789abcdef` on the node lists "
+      "what runs of it; apply tries again\n");
 }
 
 }  // namespace
