@@ -27,8 +27,9 @@
 #   SSH_UNITS   what carries logins                       GUARD_PROPERTIES        of its service, as options of systemd-run
 #
 # and the functions of journal.sh and home_path.sh; what to revert, as calls of if_begun, is in revert_at_boot,
-# revert_before_files and revert_after_files; generate_at_boot runs the generators of what is on trial. A revert needs no
-# write in the journal. (A redirection that fails ends the script when it stands at a special builtin as `:` or `exec`.)
+# revert_before_files and revert_after_files; generate_at_boot runs the generators of what is on trial, and release_again sets
+# back in the kernel what the apply no longer sets. A revert needs no write in the journal. (A redirection that fails ends the
+# script when it stands at a special builtin as `:` or `exec`.)
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 umask 077
 cd /
@@ -280,6 +281,8 @@ commit() {
     while [ ! -d "$D/${file%/*}" ]; do file=${file%/*}; done
     mv -fT -- "$J/documents/$file" "$D/$file" && sync "$D/${file%/*}" || failed=1
   done
+  # The boot before read the old files too, where these stand in /etc.
+  [ ! -e "$J/booted" ] || release_again
   [ $failed = 0 ] || { record commit-failed; note 'the commit could not be completed'; exit 1; }
   record committed || exit 1
   note committed
@@ -400,6 +403,7 @@ watch_at_boot() {
     later 10; exit
   fi
   # Ready to commit when the power went: it comes up as new, and its peers decide.
+  { true >"$J/booted"; } 2>/dev/null
   for step in $(steps -n); do
     d=$J/$step
     [ -e "$d/trial" ] && [ -e "$d/begun" ] || continue

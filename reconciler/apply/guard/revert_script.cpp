@@ -75,6 +75,19 @@ std::string BuildRevertCommands(const GuardedStage& stage, RevertAt at) {
   return text;
 }
 
+// Values of the kernel that the apply no longer sets. A boot during the trial reads the old file
+// beside the new one, and a value that only the old one has holds again.
+std::string BuildReleasesAgain(const GuardedStage& stage) {
+  std::string text;
+  for (const Step& step : ListSteps(stage)) {
+    const auto* command = std::get_if<RunCommand>(&step.action);
+    if (command == nullptr || !step.prune || !command->sets.starts_with("/proc/sys/")) continue;
+    text +=
+        fmt::format("if_there {} live {}\n", QuoteForShell(command->sets), FormatCommand(*command));
+  }
+  return text;
+}
+
 // Each generator once, whichever of its steps had begun.
 std::string BuildGenerators(const std::vector<GuardedStage>& stages) {
   std::map<std::vector<std::string>, std::string> numbers;  // of the steps, by generator
@@ -107,12 +120,16 @@ std::string BuildRevertFunctions(const std::vector<GuardedStage>& stages) {
     again += BuildRevertCommands(*stage, RevertAt::kAfterTriggers);
     at_boot += BuildRevertCommands(*stage, RevertAt::kBoot);
   }
-  for (const GuardedStage& stage : stages) after += BuildTriggersAgain(stage);
+  std::string released;
+  for (const GuardedStage& stage : stages) {
+    after += BuildTriggersAgain(stage);
+    released += BuildReleasesAgain(stage);
+  }
   // Some states need the new files to be reverted (a unit's links), others the old ones (a
   // reload). A revert sets a state, so that twice is as good as once.
   after += again;
   return DefineFunction("revert_at_boot", at_boot) + DefineFunction("revert_before_files", before) +
-         DefineFunction("revert_after_files", after) +
+         DefineFunction("revert_after_files", after) + DefineFunction("release_again", released) +
          DefineFunction("generate_at_boot", BuildGenerators(stages));
 }
 

@@ -290,6 +290,26 @@ TEST_F(GuardVerbs, ALeaseFromBeforeTheRestartIsRemoved) {
   EXPECT_FALSE(std::filesystem::exists(Path("state/lease")));
 }
 
+// A boot reads the old file beside the one on trial, so that what only the old one sets holds
+// again.
+TEST_F(GuardVerbs, AValueThatIsNoLongerSetIsSetBackAgainWhereTheNodeStartedBeforeItsCommit) {
+  const Change released{.triggers = {{.argv = {"touch", Path("released")},
+                                      .must_succeed = true,
+                                      .sets = "/proc/sys/kernel/ostype"}},
+                        .prune = true};
+  const auto release = [&](bool started) {
+    Make(kStates[1], false);
+    Put("state/journal/0123456789abcdef/guard",
+        Adapt(BuildGuardScript(Journal(), {{.changes = {TriedAtStepOne(), released}}})));
+    if (started) Call("watch boot");
+    EXPECT_EQ(Call("commit").exit_code, 0);
+    EXPECT_EQ(State(), "committed\n");
+    return std::filesystem::remove(Path("released"));
+  };
+  EXPECT_TRUE(release(/*started=*/true));
+  EXPECT_FALSE(release(/*started=*/false)) << "the trial has done it";
+}
+
 // A generator makes files for services that are not root with the umask that it has: with the
 // guard's own, networkd could not read what netplan 1.1 makes, and a node would come up without its
 // management address.
