@@ -44,12 +44,7 @@ std::vector<const NodeSpec*> LedgerKeeper::ReadNodes(const ClusterFacts& facts) 
 Documents LedgerKeeper::MakeDocuments(const NodeName& node, const std::vector<Plan>& passes) const {
   const Ledger* found = FindOldLedger(node);
   const Ledger old = found == nullptr ? Ledger() : *found;
-  LedgerHead head = MakeLedgerHead(generation_);
-  // What `only` leaves out is still as another manifest has it.
-  const bool is_partial = std::any_of(passes.begin(), passes.end(),
-                                      [](const Plan& plan) { return !plan.only.empty(); });
-  if (is_partial) head.manifest_digest = old.manifest_digest;
-  const Ledger ledger = UpdateLedger(old, passes, node, head);
+  const Ledger ledger = UpdateLedger(old, passes, node, MakeLedgerHead(generation_));
   return {{fmt::format("generations/{}.json", generation_), FormatGeneration(info_)},
           {"ledger.json", FormatLedger(ledger)},
           {"owned", FormatOwnedList(ledger)}};

@@ -48,8 +48,8 @@ struct LedgerNode {
 // What each node remembers of us, in kLedgerFile. Invariant: no two entries with the same id.
 struct Ledger {
   std::string cluster = {};
-  int generation = 0;  // the last apply of the cluster that wrote it
-  std::string manifest_digest = {};
+  int generation = 0;                     // the last apply of the cluster that wrote it
+  std::string manifest_digest = {};       // of the last one of which nothing was left out
   std::vector<LedgerNode> nodes = {};     // of the whole cluster at that time
   std::vector<LedgerEntry> entries = {};  // in the order in which we touched them first
 

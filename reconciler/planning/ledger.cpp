@@ -109,6 +109,36 @@ bool WasCarriedOut(const Change& change, const NodeName& node) {
          (!change.actions.empty() || !change.triggers.empty());
 }
 
+// Whether `change` is left as another manifest than this one has it.
+bool IsLeftAsBefore(const Change& change, const Ledger& ledger) {
+  if (change.change != ChangeKind::kBlocked) return false;
+  switch (change.cause.kind) {
+    case CauseKind::kManifestChanged:
+    case CauseKind::kDriftedAndChanged:
+      return true;
+    case CauseKind::kUnknown:  // what was applied may be another text
+      return ledger.Find(change.kind + "/" + change.name) != nullptr;
+    case CauseKind::kFirstApply:
+    case CauseKind::kNew:
+    case CauseKind::kDesiredChanged:
+    case CauseKind::kDrifted:
+    case CauseKind::kNotRequired:
+      return false;
+  }
+  return false;
+}
+
+// Whether `node` has all that the manifest requires once `plan` is applied. Not with --only, and
+// not where a change is blocked that the manifest made necessary.
+bool IsWhole(const Plan& plan, const NodeName& node, const Ledger& ledger) {
+  if (!plan.only.empty()) return false;
+  return std::none_of(plan.stages.begin(), plan.stages.end(), [&](const Stage& stage) {
+    return std::any_of(stage.changes.begin(), stage.changes.end(), [&](const Change& change) {
+      return change.node == node && IsLeftAsBefore(change, ledger);
+    });
+  });
+}
+
 }  // namespace
 
 bool HasState(const NodeFacts& facts) {
@@ -119,7 +149,7 @@ Ledger UpdateLedger(const Ledger& old, const std::vector<Plan>& applied, const N
                     const LedgerHead& head) {
   Ledger ledger{.cluster = head.cluster,
                 .generation = head.generation,
-                .manifest_digest = head.manifest_digest,
+                .manifest_digest = applied.empty() ? head.manifest_digest : old.manifest_digest,
                 .nodes = head.nodes,
                 .entries = old.entries};
   Names ours = {head.cluster};
@@ -128,6 +158,7 @@ Ledger UpdateLedger(const Ledger& old, const std::vector<Plan>& applied, const N
     std::erase_if(ledger.entries, [&](const LedgerEntry& entry) { return entry.Id() == id; });
   };
   for (const Plan& plan : applied) {
+    if (IsWhole(plan, node, ledger)) ledger.manifest_digest = head.manifest_digest;
     for (const PlanNode& one : plan.nodes) {
       if (one.name != node) continue;
       for (const std::string& id : one.dropped) drop(id);

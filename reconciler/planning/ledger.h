@@ -26,7 +26,9 @@ struct LedgerHead {
 
 // The ledger of `node` after `applied` (the passes of one apply, in order) was committed there: an
 // entry for each thing that was touched for the first time, with what it was before; the others
-// keep that and learn what was written now; what was pruned is gone.
+// keep that and learn what was written now; what was pruned is gone. The manifest's digest stays
+// the old one where something is left out, by --only or since it is blocked: it would read as
+// drifted, or as changed by other nodes, and not by the manifest.
 Ledger UpdateLedger(const Ledger& old, const std::vector<Plan>& applied, const NodeName& node,
                     const LedgerHead& head);
 

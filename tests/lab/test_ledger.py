@@ -209,6 +209,20 @@ class Ledger(LabTest):
         self.assertIn("enp1s0f1np1", causes)
         self.assertEqual(set(causes.values()), {"manifest-changed"}, causes)
 
+    def test_7_what_was_blocked_in_an_apply_was_changed_in_the_manifest(self):
+        self.spark("apply", self.pair, "--yes", "--brief", "--no-verify", expect=0)
+        path = "/etc/security/limits.d/60-spark-reconcile.conf"
+        written = self.lab.sh(1, f"cat {path}")
+        self.lab.sh(1, f"echo '# by hand' >>{path}")
+        changed = self.variant_of(self.pair, ("memlock: 4096", "memlock: 8192"), ("net.ipv4.tcp_mtu_probing: 1", "net.ipv4.tcp_mtu_probing: 0"))
+        self.spark("apply", changed, "--yes", "--brief", "--no-verify", expect=2)
+        self.assertEqual(self.lab.sh(1, PROBING), "0\n")
+        self.lab.sh(1, f"printf %s '{written}' >{path}")
+        plan = json.loads(self.spark("plan", changed, "--format", "json", expect=0).stdout)
+        causes = {change["name"]: change["cause"]["kind"] for stage in plan["stages"] for change in stage["changes"]}
+        self.assertEqual(causes[path], "manifest-changed")
+        self.assertEqual(set(causes.values()), {"manifest-changed"}, causes)
+
     def test_8_an_uninstall_leaves_the_nodes_as_they_were_before_the_first_apply(self):
         done = self.spark("uninstall", self.pair, "--yes", "--brief", expect=0)
         self.assertIn("spark-1: nothing of spark-reconcile is left but ~nvidia/.ssh/id_ed25519_spark, /var/lib/spark-reconcile is gone\n",

@@ -46,6 +46,35 @@ TEST(UpdateLedger, TheHeadIsThatOfTheApply) {
   EXPECT_EQ(ledger.manifest_digest, "d");
 }
 
+Change Blocked(std::string name, CauseKind cause) {
+  return {.change = ChangeKind::kBlocked,
+          .kind = "file",
+          .name = std::move(name),
+          .node = "spark-1",
+          .cause = {.kind = cause}};
+}
+
+TEST(UpdateLedger, TheDigestStaysTheOldOneWhereWhatTheManifestChangedIsLeftOut) {
+  Ledger old{.cluster = "lab", .generation = 1, .manifest_digest = "o"};
+  old.entries = {{.kind = "file", .name = "/etc/b"}};
+  const auto digest_after = [&](const Change& change) {
+    return After(old, {Writing("", "ours\n"), change}).manifest_digest;
+  };
+  EXPECT_EQ(digest_after(Blocked("/etc/b", CauseKind::kManifestChanged)), "o");
+  EXPECT_EQ(digest_after(Blocked("/etc/b", CauseKind::kDriftedAndChanged)), "o");
+  EXPECT_EQ(digest_after(Blocked("/etc/b", CauseKind::kUnknown)), "o");
+  // The digest has no say in what becomes of these.
+  EXPECT_EQ(digest_after(Blocked("/etc/c", CauseKind::kUnknown)), "d");
+  EXPECT_EQ(digest_after(Blocked("/etc/c", CauseKind::kNew)), "d");
+  EXPECT_EQ(digest_after(Blocked("/etc/b", CauseKind::kDrifted)), "d");
+  Change elsewhere = Blocked("/etc/b", CauseKind::kManifestChanged);
+  elsewhere.node = "spark-2";
+  EXPECT_EQ(digest_after(elsewhere), "d");
+  Plan selected = MakePlanOfChanges({Writing("", "ours\n")});
+  selected.only = {"files"};
+  EXPECT_EQ(UpdateLedger(old, {selected}, "spark-1", kHead).manifest_digest, "o");
+}
+
 TEST(UpdateLedger, AFileThatWasNotThereIsRemovedWhenItGoesBack) {
   const Ledger ledger = After({}, {Writing("", "ours\n")});
   ASSERT_EQ(ledger.entries.size(), 1u);
