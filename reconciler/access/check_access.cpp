@@ -60,7 +60,7 @@ NodeAccess CheckNode(NodeSpec node, const LoginFunctions& login) {
 AccessReport CheckAccess(const std::vector<const NodeSpec*>& nodes, const LoginFunctions& login) {
   AccessReport report;
   std::mutex mutex;
-  NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(nodes, login.at_once, [&](const NodeSpec& node) {
     NodeAccess access = CheckNode(node, login);
     const std::lock_guard lock(mutex);
     report.nodes[node.name] = std::move(access);

@@ -25,7 +25,7 @@ struct AccessReport {
   Errors errors = {};  // in the order of the nodes that were checked
 };
 
-// Every node at once, so that all that is missing is reported at once. With the strict rule for
+// Every node, so that all that is missing is reported at once. With the strict rule for
 // host keys: what only looks adds none.
 AccessReport CheckAccess(const std::vector<const NodeSpec*>& nodes, const LoginFunctions& login);
 

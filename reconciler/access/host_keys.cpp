@@ -7,11 +7,12 @@
 
 namespace reconciler {
 
-HostKeyReport ReadHostKeys(const std::vector<const NodeSpec*>& nodes, const ReadKey& read_key) {
+HostKeyReport ReadHostKeys(const std::vector<const NodeSpec*>& nodes, std::size_t at_once,
+                           const ReadKey& read_key) {
   HostKeyReport report;
   NodeErrors errors;
   std::mutex mutex;
-  NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(nodes, at_once, [&](const NodeSpec& node) {
     auto key = read_key(node);
     const std::lock_guard lock(mutex);
     if (key) {

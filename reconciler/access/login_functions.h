@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,7 +13,8 @@ namespace reconciler {
 
 using ReadKey = std::function<Result<HostKey>(const NodeSpec&)>;
 
-// How a login to a node is looked at and made; all are set. See the functions of transport/ssh.
+// How logins to nodes are looked at and made; all functions are set. See the functions of
+// transport/ssh.
 struct LoginFunctions {
   ReadKey read_host_key;
   Dial dial;
@@ -21,6 +23,7 @@ struct LoginFunctions {
   std::function<Result<std::string>(const NodeSpec&)> find_user;
   std::function<Result<OwnKey>(const NodeSpec&)> find_own_key;
   std::function<Result<void>(const NodeSpec&)> check_key_can_be_added;
+  std::size_t at_once = 0;  // nodes, see ForEachNode
 };
 
 }  // namespace reconciler

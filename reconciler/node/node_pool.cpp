@@ -173,6 +173,10 @@ NodeErrors ForEachNode(const std::vector<const NodeSpec*>& nodes, std::size_t at
   return thrown;
 }
 
+std::size_t CountRounds(std::size_t nodes, std::size_t at_once) {
+  return at_once == 0 ? 1 : std::max<std::size_t>(1, (nodes + at_once - 1) / at_once);
+}
+
 void AppendErrors(NodeErrors thrown, Errors& errors) {
   for (auto& [name, error] : thrown) errors.push_back(std::move(error));
 }

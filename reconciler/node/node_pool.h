@@ -79,6 +79,8 @@ std::optional<Error> CatchThrown(const NodeName& node, const std::function<void(
 // another one.
 [[nodiscard]] NodeErrors ForEachNode(const std::vector<const NodeSpec*>& nodes, std::size_t at_once,
                                      const std::function<void(const NodeSpec&)>& work);
+// How often a thread of the second one takes a node, at most.
+std::size_t CountRounds(std::size_t nodes, std::size_t at_once);
 void AppendErrors(NodeErrors thrown, Errors& errors);
 
 // The nodes of the cluster that IsNameSelected selects, in manifest order.

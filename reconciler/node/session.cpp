@@ -25,13 +25,15 @@ Error MakeLostError(std::string message) {
   return {.kind = ErrorKind::kTransport, .message = std::move(message)};
 }
 
-// The first node's session waits until the slowest other one is open, by a second login at most.
-Patience ExtendPatience(Patience patience, const std::vector<const NodeSpec*>& nodes) {
-  constexpr int kLogins = 2;
+// The first node's session waits until the others are open, each round of them as long as the
+// slowest node, by a second login at most.
+Patience ExtendPatience(Patience patience, const std::vector<const NodeSpec*>& nodes,
+                        std::size_t at_once) {
+  const auto logins = static_cast<int>(2 * CountRounds(nodes.size(), at_once));
   for (const NodeSpec* node : nodes) {
     const std::chrono::seconds connect{node->access.connect_timeout_s};
     const auto open = std::chrono::ceil<std::chrono::seconds>(kOpenLimit);
-    patience.first = std::max(patience.first, kLogins * (connect + open));
+    patience.first = std::max(patience.first, logins * (connect + open));
   }
   return patience;
 }
@@ -125,7 +127,7 @@ Result<std::unique_ptr<Sessions>> Sessions::OpenAll(const std::vector<const Node
                                                     NodePool& pool, std::string lease,
                                                     const Patience& patience) {
   std::unique_ptr<Sessions> sessions(
-      new Sessions(pool, std::move(lease), ExtendPatience(patience, nodes)));
+      new Sessions(pool, std::move(lease), ExtendPatience(patience, nodes, pool.at_once())));
   std::optional<Error> refused;
   const auto take = [&](const NodeSpec& node) {
     auto session = Session::Open(node, pool, sessions->lease_, sessions->patience_);
@@ -144,7 +146,8 @@ Result<std::unique_ptr<Sessions>> Sessions::OpenAll(const std::vector<const Node
   };
   if (!nodes.empty()) take(*nodes.front());
   if (!refused && nodes.size() > 1) {
-    AppendErrors(ForEachNode({nodes.begin() + 1, nodes.end()}, take), sessions->left_out_);
+    AppendErrors(ForEachNode({nodes.begin() + 1, nodes.end()}, pool.at_once(), take),
+                 sessions->left_out_);
   }
   if (refused) return Fail(std::move(*refused));
   return sessions;

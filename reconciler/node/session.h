@@ -71,9 +71,10 @@ struct RoundTrips {
 class Sessions {
  public:
   // Opens the first node's alone, so that of two controllers one wins whole, then the others at the
-  // same time. Nodes that cannot be reached, by a new login either, are left out: see GetLeftOut. A
-  // lock held by another is a kLocked error; every session opened is closed again.
-  // The first request comes when all of them are open: `patience` is extended for that.
+  // same time, as many as the pool allows. Nodes that cannot be reached, by a new login either, are
+  // left out: see GetLeftOut. A lock held by another is a kLocked error; every session opened is
+  // closed again. The first request comes when all of them are open: `patience` is extended for
+  // that.
   static Result<std::unique_ptr<Sessions>> OpenAll(const std::vector<const NodeSpec*>& nodes,
                                                    NodePool& pool, std::string lease,
                                                    const Patience& patience = {});

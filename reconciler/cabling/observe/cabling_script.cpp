@@ -11,19 +11,19 @@
 namespace reconciler {
 namespace {
 
-constexpr int kLifetimeS = 60;  // s; three requests to the slowest node, each within its limit
-
 std::string BuildScript(const std::vector<CagePort>& ports, std::string_view script) {
   std::vector<std::string> netdevs;
   for (const CagePort& port : ports) netdevs.push_back(port.netdev);
-  return AssignForShell({{"PORTS", Join(netdevs, " ")}, {"LIFETIME", std::to_string(kLifetimeS)}}) +
-         std::string(kCablingSh) + std::string(script);
+  return AssignForShell({{"PORTS", Join(netdevs, " ")}}) + std::string(kCablingSh) +
+         std::string(script);
 }
 
 }  // namespace
 
-std::string BuildAddAddressesScript(const std::vector<CagePort>& ports) {
-  return BuildScript(ports, kAddAddressesSh);
+std::string BuildAddAddressesScript(const std::vector<CagePort>& ports,
+                                    std::chrono::seconds lifetime) {
+  return AssignForShell({{"LIFETIME", std::to_string(lifetime.count())}}) +
+         BuildScript(ports, kAddAddressesSh);
 }
 
 std::string BuildDiscoverScript(const std::vector<CagePort>& ports) {

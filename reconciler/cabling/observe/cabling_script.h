@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,12 +20,14 @@ namespace reconciler {
 // arping, tcpdump and ndisc6 are not installed, and a raw socket wants more than a shell.
 //
 // It needs an IPv6 address at both ends. A port with a link and without one (`link-local: []`) gets
-// its link-local one, derived from its MAC, for a minute at most: the kernel removes it even when
-// no one comes back, no file changes, and RDMA has that address in its table of GIDs anyway. The
-// port that carries the session gets none. Ports that are down stay down.
+// its link-local one, derived from its MAC, for some minutes at most: the kernel removes it even
+// when no one comes back, no file changes, and RDMA has that address in its table of GIDs anyway.
+// The port that carries the session gets none. Ports that are down stay down.
 
-// Adds the temporary addresses, then reports the state of each port and its own addresses.
-std::string BuildAddAddressesScript(const std::vector<CagePort>& ports);
+// Adds the temporary addresses for that time, then reports the state of each port and its own
+// addresses.
+std::string BuildAddAddressesScript(const std::vector<CagePort>& ports,
+                                    std::chrono::seconds lifetime);
 // Sends on every port that has a link and an address.
 std::string BuildDiscoverScript(const std::vector<CagePort>& ports);
 // What lldpd heard, as JSON; nothing where it does not run.

@@ -9,6 +9,7 @@ namespace reconciler {
 namespace {
 
 constexpr Milliseconds kLimit{30000};
+constexpr std::chrono::seconds kLifetime{60};  // three requests to the slowest node of a round
 
 // One request to every node that has answered so far.
 class CablingObserver {
@@ -21,7 +22,7 @@ class CablingObserver {
 
   void RunScripts(const std::function<std::string(const std::vector<CagePort>&)>& script,
                   const std::function<void(const std::string& out, CablingView& view)>& read) {
-    NodeErrors thrown = ForEachNode(nodes_, [&](const NodeSpec& node) {
+    NodeErrors thrown = ForEachNode(nodes_, pool_.at_once(), [&](const NodeSpec& node) {
       const auto reply = pool_.Run(node, script(ListCagePorts(cluster_, node)), kLimit);
       const std::lock_guard lock(mutex_);
       if (reply) {
@@ -51,7 +52,9 @@ CablingViews ObserveCabling(const ClusterSpec& cluster, const std::vector<const 
                             NodePool& pool) {
   CablingObserver observer(cluster, nodes, pool);
   const auto keep = [](const std::string& out, CablingView& view) { ReadLines(out, view); };
-  observer.RunScripts(BuildAddAddressesScript, keep);
+  const auto lifetime = kLifetime * CountRounds(nodes.size(), pool.at_once());
+  observer.RunScripts([&](const auto& ports) { return BuildAddAddressesScript(ports, lifetime); },
+                      keep);
   observer.RunScripts(BuildDiscoverScript, keep);
   observer.RunScripts(
       [](const auto& ports) { return BuildRemoveAddressesScript(ports) + BuildLldpScript(); },

@@ -35,7 +35,8 @@ LoginFunctions MakeLoginFunctions(const Context& context) {
           .dial_with_password = DialWithPassword,
           .find_user = FindLoginUser,
           .find_own_key = FindOwnKey,
-          .check_key_can_be_added = CheckKeyCanBeAdded};
+          .check_key_can_be_added = CheckKeyCanBeAdded,
+          .at_once = context.at_once};
 }
 
 std::string FormatHostKeyState(HostKeyState state) {

@@ -92,7 +92,7 @@ std::string FormatQuestion(const std::vector<const HostKey*>& keys) {
                      Join({files.begin(), files.end()}, " and "));
 }
 
-int RunTrust(const TrustOptions& options) {
+int RunTrust(const TrustOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   const std::vector<const NodeSpec*> nodes = SelectSshNodes(*cluster, options.selection);
@@ -100,7 +100,7 @@ int RunTrust(const TrustOptions& options) {
     std::cout << "no node is reached over ssh: there is no host key to know\n";
     return kFine;
   }
-  const HostKeyReport report = ReadHostKeys(nodes, ReadHostKey);
+  const HostKeyReport report = ReadHostKeys(nodes, context.at_once, ReadHostKey);
   const bool prints_json = options.format == "json";
   std::cout << (prints_json ? FormatJson(nodes, report.keys) : FormatKeys(nodes, report.keys))
             << std::flush;
@@ -138,7 +138,7 @@ void AddTrust(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str()
       ->excludes(yes);
-  command->callback([&context, options] { context.exit_code = RunTrust(*options); });
+  command->callback([&context, options] { context.exit_code = RunTrust(*options, context); });
 }
 
 }  // namespace reconciler::cli

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "tests/support/overlap.h"
 #include "tests/unit/access/fake_logins.h"
 
 namespace reconciler {
@@ -112,6 +113,18 @@ TEST_F(CheckAccessTest, ANodeWhoseCheckThrowsIsAnErrorAndInNoRow) {
   EXPECT_EQ(report.nodes.count("spark-2"), 1u);
   ASSERT_EQ(report.errors.size(), 1u);
   EXPECT_NE(FormatErrors(report.errors).find("out of memory"), std::string::npos);
+}
+
+TEST_F(CheckAccessTest, OneNodeAtATimeWaitsForTheOneBefore) {
+  test::Overlap dials;
+  LoginFunctions login = logins_.Functions();
+  login.at_once = 1;
+  login.dial = [&, dial = login.dial](const NodeSpec& node) {
+    dials.Pass();
+    return dial(node);
+  };
+  EXPECT_TRUE(CheckAccess(logins_.Nodes(), login).errors.empty());
+  EXPECT_EQ(dials.most(), 1);
 }
 
 }  // namespace

@@ -153,5 +153,13 @@ TEST(ForEachNode, AtMostThatManyNodesAreWorkedOnAtATimeAndInTheirOrder) {
   }
 }
 
+TEST(CountRounds, IsHowOftenAThreadTakesANode) {
+  EXPECT_EQ(CountRounds(8, 0), 1u);
+  EXPECT_EQ(CountRounds(8, 1), 8u);
+  EXPECT_EQ(CountRounds(8, 3), 3u);
+  EXPECT_EQ(CountRounds(2, 9), 1u);
+  EXPECT_EQ(CountRounds(0, 2), 1u);
+}
+
 }  // namespace
 }  // namespace reconciler

@@ -8,6 +8,7 @@
 
 #include "tests/support/fake_session.h"
 #include "tests/support/limits.h"
+#include "tests/support/overlap.h"
 
 namespace reconciler {
 namespace {
@@ -189,6 +190,23 @@ TEST(Sessions, AnOldLoginThatBrokeIsReplacedByANewOne) {
   const auto again = Sessions::OpenAll({&node}, pool, "a test");
   ASSERT_TRUE(again);
   EXPECT_TRUE((*again)->GetLeftOut().empty());
+}
+
+TEST(Sessions, NoMoreNodesAreLoggedInToAtATimeThanThePoolAllows) {
+  const NodeSpec nodes[] = {{.name = "spark-1"}, {.name = "spark-2"}, {.name = "spark-3"}};
+  FakeNetwork network(
+      {{"spark-1", SessionNode()}, {"spark-2", SessionNode()}, {"spark-3", SessionNode()}});
+  test::Overlap dials;
+  NodePool pool(
+      [&, dial = network.Dialer()](const NodeSpec& node) {
+        dials.Pass();
+        return dial(node);
+      },
+      1);
+  const auto sessions = Sessions::OpenAll({&nodes[0], &nodes[1], &nodes[2]}, pool, "a test");
+  ASSERT_TRUE(sessions);
+  EXPECT_TRUE((*sessions)->GetLeftOut().empty());
+  EXPECT_EQ(dials.most(), 1);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "reconciler/cabling/observe/cabling_script.h"
 #include "tests/support/fake_transport.h"
+#include "tests/support/overlap.h"
 #include "tests/support/shell_fixture.h"
 
 namespace reconciler {
@@ -16,8 +17,9 @@ using testing::Pair;
 const std::vector<CagePort> kNoSuchPort = {{"p0", "nosuch0"}};
 
 TEST_F(ShellTest, APortThatIsNotThereIsMissingAndNoOneIsQueriedThroughIt) {
-  EXPECT_THAT(SplitLines(Run(BuildAddAddressesScript(kNoSuchPort)).out).back(),
-              testing::StartsWith("port nosuch0 missing"));
+  EXPECT_THAT(
+      SplitLines(Run(BuildAddAddressesScript(kNoSuchPort, std::chrono::seconds(60))).out).back(),
+      testing::StartsWith("port nosuch0 missing"));
   EXPECT_EQ(Run(BuildDiscoverScript(kNoSuchPort)).out, "");
   EXPECT_EQ(Run(BuildRemoveAddressesScript(kNoSuchPort)).exit_code, 0);
 }
@@ -59,6 +61,24 @@ TEST(ObserveCablingTest, ANodeThatDoesNotAnswerSaysWhyAndTheOthersGoOn) {
   EXPECT_THAT(FormatError(*views.at("spark-1").failure), testing::HasSubstr("connection refused"));
   EXPECT_EQ(views.at("spark-2").hostname, "spark-2");
   EXPECT_EQ(network.ListScripts("spark-2").size(), 3u);
+}
+
+// The first node's address must still be there when the last one has sent.
+TEST(ObserveCablingTest, OneNodeAtATimeGivesAddressesThatLastAsLongAsAllOfThemTake) {
+  test::Overlap requests;
+  std::string first;
+  FakeNode node;
+  node.shell = [&](const std::string& script) -> ScriptReply {
+    requests.Pass();
+    if (first.empty()) first = script;
+    return {};
+  };
+  FakeNetwork network({{"spark-1", node}, {"spark-2", node}, {"spark-3", node}});
+  NodePool pool(network.Dialer(), 1);
+  const NodeSpec nodes[] = {{.name = "spark-1"}, {.name = "spark-2"}, {.name = "spark-3"}};
+  EXPECT_EQ(ObserveCabling(ClusterSpec{}, {&nodes[0], &nodes[1], &nodes[2]}, pool).size(), 3u);
+  EXPECT_EQ(requests.most(), 1);
+  EXPECT_THAT(first, testing::HasSubstr("LIFETIME='180'"));
 }
 
 }  // namespace
