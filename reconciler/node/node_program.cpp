@@ -72,8 +72,8 @@ Result<std::string> ReadProgram(const std::string& folder, const std::string& ma
                  .message = fmt::format("wanted the program {} for a node of type {}, found none",
                                         path.string(), machine),
                  .hint = machine == own.machine
-                             ? "it is built with spark-reconcile and lies beside it"
-                             : fmt::format("build it beside spark-reconcile: cmake --build build "
+                             ? "install or build it together with spark-reconcile"
+                             : fmt::format("build it and put it there: cmake --build build "
                                            "--target {} (with g++-{}-linux-gnu installed)",
                                            name, machine)});
   }

@@ -165,10 +165,9 @@ TEST(ReadProgram, OfAnotherMachineTypeHasItsTypeInTheName) {
   EXPECT_EQ(missing.error().message, "wanted the program " +
                                          (folder / "spark-verify-s390x").string() +
                                          " for a node of type s390x, found none");
-  EXPECT_EQ(
-      missing.error().hint,
-      "build it beside spark-reconcile: cmake --build build --target spark-verify-s390x (with "
-      "g++-s390x-linux-gnu installed)");
+  EXPECT_EQ(missing.error().hint,
+            "build it and put it there: cmake --build build --target spark-verify-s390x (with "
+            "g++-s390x-linux-gnu installed)");
 }
 
 TEST(ReadProgram, WhatIsNoMachineTypeIsNoPartOfAFilesName) {
@@ -187,7 +186,7 @@ TEST(ReadProgram, OfThisMachinesTypeIsTheOneThatIsBuiltAnyway) {
   uname(&own);
   const auto missing = ReadProgram(folder, own.machine);
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().hint, "it is built with spark-reconcile and lies beside it");
+  EXPECT_EQ(missing.error().hint, "install or build it together with spark-reconcile");
   std::ofstream(folder / "spark-verify") << "own";
   EXPECT_EQ(*ReadProgram(folder, own.machine), "own");
 }

@@ -43,7 +43,7 @@ constexpr Remedy kByCode[] = {
      "check what was found; the run starts nothing before every node is ready"},
     {"no-program-for-machine", "no-program-for-machine",
      "there is no spark-verify for the machine type of {0}",
-     "build it beside spark-reconcile, as the message says"},
+     "build it and put it where the message says"},
     {"no-gpu", "no-gpu", "{0} has no GPU that CUDA can use", "check `nvidia-smi` and dmesg of {0}"},
     {"no-libcuda", "no-libcuda", "{0} has no usable NVIDIA driver",
      "check `nvidia-smi` and dmesg of {0}"},
