@@ -109,6 +109,13 @@ plan.json: was edited after it was made: its id is not the digest of its content
 plan.json: /format: wanted "spark-reconcile/plan/3", found "spark-reconcile/facts/1"
 """)
 
+    def test_a_plan_of_another_version_says_to_plan_again(self):
+        self.write("plan.json", '{"format": "spark-reconcile/plan/2"}')
+        self.assert_ends(self.spark("apply", "plan.json", "--yes"), 1, out="", err="""\
+plan.json: /format: wanted "spark-reconcile/plan/3", found "spark-reconcile/plan/2"
+  hint: another version of the program made it; plan again: spark-reconcile plan --out FILE
+""")
+
     def test_the_manifest_of_a_saved_plan_must_be_there(self):
         self.saved_plan()
         os.remove(os.path.join(self.folder, "cluster.yaml"))

@@ -20,6 +20,7 @@ class JsonReader {
   struct Mismatch {
     std::string path;
     std::string message;
+    std::string hint = {};
   };
 
   JsonReader(const nlohmann::ordered_json& json, std::string path)
@@ -50,7 +51,9 @@ class JsonReader {
     }
   }
 
-  [[noreturn]] void Fail(const std::string& message) const { throw Mismatch{path_, message}; }
+  [[noreturn]] void Fail(const std::string& message, const std::string& hint = {}) const {
+    throw Mismatch{path_, message, hint};
+  }
 
  private:
   void Require(bool holds, std::string_view wanted) const;
@@ -72,7 +75,8 @@ Result<T> ReadDocument(std::string_view text, Function function) {
   } catch (const JsonReader::Mismatch& mismatch) {
     return reconciler::Fail(
         {.kind = ErrorKind::kInput,
-         .message = (mismatch.path.empty() ? "/" : mismatch.path) + ": " + mismatch.message});
+         .message = (mismatch.path.empty() ? "/" : mismatch.path) + ": " + mismatch.message,
+         .hint = mismatch.hint});
   }
 }
 

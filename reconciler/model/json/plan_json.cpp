@@ -208,7 +208,11 @@ Result<Plan> ParsePlan(std::string_view json) {
     Plan plan;
     const JsonReader format = reader.At("format");
     if (format.Text() != kPlanFormat) {
-      format.Fail("wanted \"" + std::string(kPlanFormat) + "\", found \"" + format.Text() + "\"");
+      const bool is_plan = format.Text().starts_with("spark-reconcile/plan/");
+      format.Fail("wanted \"" + std::string(kPlanFormat) + "\", found \"" + format.Text() + "\"",
+                  is_plan ? "another version of the program made it; plan again: spark-reconcile "
+                            "plan --out FILE"
+                          : "");
     }
     plan.id = reader.At("id").Text();
     plan.cluster = reader.At("cluster").Text();
