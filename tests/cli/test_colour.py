@@ -75,8 +75,9 @@ Each node is armed to revert the plan before its first
   change.
 """)
 
-    def test_status_history_and_explain_keep_to_it_too(self):
-        for command, code in (("status", 3), ("history", 3), ("explain", 0), ("explain plan-state-unknown", 0)):
+    def test_other_tables_keep_to_it_too(self):
+        for command, code in (("status", 3), ("history", 3), ("explain", 0), ("explain plan-state-unknown", 0),
+                              ("access", 3), ("cabling", 3), ("lock list", 3), ("trust", 3)):
             for line in self.on_a_terminal(*command.split(), columns=60, code=code, NO_COLOR="1").splitlines():
                 self.assertLessEqual(len(line), 60, line)
 

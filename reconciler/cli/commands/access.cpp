@@ -14,6 +14,7 @@
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/terminal.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/layout.h"
 #include "reconciler/transport/first_access.h"
 #include "reconciler/transport/ssh/host_key.h"
 #include "reconciler/transport/ssh/password.h"
@@ -151,9 +152,9 @@ FixAccessHooks MakeFixHooks() {
 }
 
 int PrintAccess(const std::vector<const NodeSpec*>& nodes, const AccessReport& report,
-                const std::string& format) {
+                const std::string& format, std::size_t columns) {
   std::cout << (format == "json" ? FormatAccessJson(nodes, report.nodes)
-                                 : FormatAccess(nodes, report.nodes))
+                                 : WrapLines(FormatAccess(nodes, report.nodes), columns))
             << std::flush;
   std::cerr << FormatErrors(report.errors);
   return report.errors.empty() ? kFine : kNodeUnreadable;
@@ -180,12 +181,13 @@ int RunAccess(const AccessOptions& options, const Context& context) {
   if (!cluster) return kUsageOrManifest;
   const auto nodes = SelectNodes(cluster->spec, options.selection.scope.nodes);
   const AccessReport report = CheckAccess(nodes, login);
-  const int code = PrintAccess(nodes, report, options.format);
+  const std::size_t columns = context.ColumnsOnStdout();
+  const int code = PrintAccess(nodes, report, options.format, columns);
   if (code == kFine || !options.fix) return code;
   if (options.sudoers && !ConfirmSudoers(report, options.yes)) return kUsageOrManifest;
   const auto fixed = FixAccess(nodes, report, options.sudoers, login, MakeFixHooks());
   if (!fixed) return PrintError(fixed.error(), kUsageOrManifest);
-  return PrintAccess(nodes, *fixed, options.format);
+  return PrintAccess(nodes, *fixed, options.format, columns);
 }
 
 }  // namespace

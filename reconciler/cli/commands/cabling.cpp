@@ -12,6 +12,7 @@
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/layout.h"
 
 namespace reconciler::cli {
 namespace {
@@ -59,7 +60,8 @@ int RunCabling(const CablingOptions& options, const Context& context) {
   const CablingViews views = ObserveCabling(
       cluster->spec, SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
   const CablingReport report = JudgeCabling(cluster->spec, views);
-  std::cout << (options.format == "json" ? Dump(FormatJson(report)) : FormatText(report))
+  std::cout << (options.format == "json" ? Dump(FormatJson(report))
+                                         : WrapLines(FormatText(report), context.ColumnsOnStdout()))
             << std::flush;
   bool all_read = true;
   for (const auto& [node, view] : views) {

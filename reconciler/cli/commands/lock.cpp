@@ -8,6 +8,7 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/node/locks.h"
+#include "reconciler/planning/layout.h"
 #include "reconciler/planning/unfinished.h"
 
 namespace reconciler::cli {
@@ -38,12 +39,13 @@ int RunList(const Selection& selection, const Context& context) {
   const ClusterFacts facts =
       Gather(cluster->spec, cluster->fabric, {}, SelectNodes(cluster->spec, selection.scope.nodes),
              pool, nullptr);
+  const std::size_t columns = context.ColumnsOnStdout();
   for (const auto& [node, lock] : locks.nodes) {
-    std::cout << FormatLock(node, lock);
+    std::cout << WrapLines(FormatLock(node, lock), columns);
     const auto found = facts.nodes.find(node);
     if (lock.held || found == facts.nodes.end()) continue;
     for (const std::string& id : found->second.apply.undecided) {
-      std::cout << fmt::format("{}  {}\n", node, FormatUnfinished(id));
+      std::cout << WrapLines(fmt::format("{}  {}\n", node, FormatUnfinished(id)), columns);
     }
   }
   return locks.errors.empty() ? kFine : kNodeUnreadable;

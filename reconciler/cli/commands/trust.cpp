@@ -14,6 +14,7 @@
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/layout.h"
 #include "reconciler/transport/ssh/host_key.h"
 
 namespace reconciler::cli {
@@ -102,7 +103,9 @@ int RunTrust(const TrustOptions& options, const Context& context) {
   }
   const HostKeyReport report = ReadHostKeys(nodes, context.at_once, ReadHostKey);
   const bool prints_json = options.format == "json";
-  std::cout << (prints_json ? FormatJson(nodes, report.keys) : FormatKeys(nodes, report.keys))
+  const std::size_t columns = context.ColumnsOnStdout();
+  std::cout << (prints_json ? FormatJson(nodes, report.keys)
+                            : WrapLines(FormatKeys(nodes, report.keys), columns))
             << std::flush;
   std::cerr << FormatErrors(report.errors) << FormatShared(report.keys);
   std::vector<const HostKey*> fresh;
@@ -111,7 +114,7 @@ int RunTrust(const TrustOptions& options, const Context& context) {
   }
   const int code = report.errors.empty() ? kFine : kNodeUnreadable;
   if (fresh.empty() || prints_json) return code;
-  std::cout << FormatComparison(fresh) << std::flush;
+  std::cout << WrapLines(FormatComparison(fresh), columns) << std::flush;
   if (!Confirm(FormatQuestion(fresh), options.yes,
                "give --yes after the comparison, or to trust the network for once")) {
     return kUsageOrManifest;
