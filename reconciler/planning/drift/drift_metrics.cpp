@@ -9,7 +9,8 @@ std::string FormatDriftMetrics(const Plan& plan, int exit_code, std::int64_t end
   Gauge reached{"node_reached", "1: the node was read. 0: it was not, and nothing is known of it."};
   Gauge changes{"drift_changes", "Changes that an apply would make on the node."};
   Gauge blocked{"drift_blocked", "Changes that the node needs and an apply would not make."};
-  Gauge drifted{"drift_drifted", "Of both: those of what differs from what was applied."};
+  Gauge drifted{"drift_drifted",
+                "Of drift_changes and drift_blocked: those of what differs from what was applied."};
   for (const NodeDrift& drift : ListDrift(plan)) {
     const MetricSample sample{.labels = {{"cluster", plan.cluster}, {"node", drift.node}}};
     const auto add = [&](Gauge& gauge, std::size_t value) {
@@ -29,7 +30,8 @@ std::string FormatDriftMetrics(const Plan& plan, int exit_code, std::int64_t end
             "Exit code of the last drift run: 0 none, 2 drift, 3 a node was not read.", exit_code),
        make("drift_timestamp_seconds", "When the last drift run ended, in seconds since 1970.",
             static_cast<double>(ended_s)),
-       make("drift_warnings", "Warnings below the plan.", static_cast<double>(plan.WarningCount())),
+       make("drift_warnings", "Warnings of the plan, which no apply can change.",
+            static_cast<double>(plan.WarningCount())),
        std::move(reached), std::move(changes), std::move(blocked), std::move(drifted)});
 }
 
