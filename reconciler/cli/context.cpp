@@ -29,8 +29,8 @@ std::size_t Context::ColumnsOnStdout() const {
   return FindTerminalTraits(STDOUT_FILENO, no_colour).columns;
 }
 
-void AddManifest(CLI::App& command, Selection& selection) {
-  command.add_option("manifest", selection.manifest, "The cluster's manifest")
+CLI::Option* AddManifest(CLI::App& command, Selection& selection) {
+  return command.add_option("manifest", selection.manifest, "The cluster's manifest")
       ->capture_default_str();
 }
 

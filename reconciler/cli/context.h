@@ -43,7 +43,7 @@ struct Selection {
   PlanScope scope = {};
 };
 
-void AddManifest(CLI::App& command, Selection& selection);
+CLI::Option* AddManifest(CLI::App& command, Selection& selection);
 // --node and --exclude: names, or patterns such as 'spark-[1-4]'.
 CLI::Option* AddNodes(CLI::App& command, Selection& selection);
 // The same, and --only.
@@ -94,7 +94,8 @@ void AddAddNode(CLI::App& app, Context& context);
 void AddRemoveNode(CLI::App& app, Context& context);
 void AddTrust(CLI::App& app, Context& context);
 void AddAccess(CLI::App& app, Context& context);
-CLI::App* AddSudoers(CLI::App& access, Context& context);  // a command of `access`
+// A command of `access`, whose manifest counts where it has none of its own.
+CLI::App* AddSudoers(CLI::App& access, const CLI::Option& manifest, Context& context);
 void AddSchema(CLI::App& app, Context& context);
 void AddCompletion(CLI::App& app, Context& context);
 void AddHelp(CLI::App& app, Context& context);

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -398,6 +399,20 @@ ada ALL=(root) NOPASSWD: /usr/bin/sh -s -- *, /bin/sh -s -- *
             self.write("sudoers", done.stdout)
             os.chmod(os.path.join(self.folder, "sudoers"), 0o440)
             subprocess.run(["visudo", "-c", "-q", "-f", os.path.join(self.folder, "sudoers")], check=True, timeout=60)
+
+    def test_the_lines_for_sudoers_name_who_runs_the_program_where_it_runs_itself(self):
+        self.write("cluster.yaml", MANIFEST.replace("access: {become: none, ", "access: {user: ada, "))
+        done = self.spark("access", "sudoers", "--node", "spark-1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        own = pwd.getpwuid(os.geteuid()).pw_name
+        self.assertTrue(done.stdout.endswith(
+            "\n# No sudo, since root runs the program there: spark-1\n" if own == "root" else
+            f"\n# On spark-1:\n{own} ALL=(root) NOPASSWD: /usr/bin/sh -s -- *, /bin/sh -s -- *\n"), done.stdout)
+
+    def test_the_lines_for_sudoers_are_of_the_manifest_that_access_was_given(self):
+        self.write("away.yaml", OUT_OF_REACH.replace("become: none, ", ""))
+        self.assertEqual(self.spark("access", "away.yaml", "sudoers").stdout, self.spark("access", "sudoers", "away.yaml").stdout)
+        self.assertNotEqual(self.spark("access", "away.yaml", "sudoers").stdout, self.spark("access", "sudoers").stdout)
 
     def test_a_wait_for_nodes_that_no_one_reaches_ends_with_its_time(self):
         self.write("away.yaml", OUT_OF_REACH)

@@ -196,7 +196,7 @@ void AddAccess(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "access", "Show what each node's login still lacks: host key, key, root; --fix adds it");
   auto options = std::make_shared<AccessOptions>();
-  AddManifest(*command, options->selection);
+  CLI::Option* manifest = AddManifest(*command, options->selection);
   CLI::Option* node = AddNodes(*command, options->selection);
   CLI::Option* fix = command->add_flag(
       "--fix", options->fix,
@@ -213,7 +213,7 @@ void AddAccess(CLI::App& app, Context& context) {
           ->check(CLI::IsMember({"text", "json"}))
           ->capture_default_str()
           ->excludes(fix);
-  CLI::App* printed = AddSudoers(*command, context);
+  CLI::App* printed = AddSudoers(*command, *manifest, context);
   printed->excludes(node)->excludes(fix)->excludes(format);
   command->callback([&context, options, printed] {
     if (printed->parsed()) return;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -27,9 +28,14 @@ int RunSudoers(const Selection& selection) {
   if (!cluster) return kUsageOrManifest;
   std::map<std::string, std::vector<NodeName>> users;
   std::vector<NodeName> without;
+  std::vector<NodeName> root_here;
   for (const NodeSpec* node : SelectNodes(cluster->spec, selection.scope.nodes)) {
     if (node->access.become == Become::kNone) {
       without.push_back(node->name);
+      continue;
+    }
+    if (node->access.transport == TransportKind::kLocal && geteuid() == 0) {
+      root_here.push_back(node->name);
       continue;
     }
     const auto user = FindLoginUser(*node);
@@ -43,18 +49,25 @@ int RunSudoers(const Selection& selection) {
   if (!without.empty()) {
     std::cout << fmt::format("\n# No sudo, by `become: none`: {}\n", Join(without, ", "));
   }
+  if (!root_here.empty()) {
+    std::cout << fmt::format("\n# No sudo, since root runs the program there: {}\n",
+                             Join(root_here, ", "));
+  }
   return kFine;
 }
 
 }  // namespace
 
-CLI::App* AddSudoers(CLI::App& access, Context& context) {
+CLI::App* AddSudoers(CLI::App& access, const CLI::Option& manifest, Context& context) {
   CLI::App* command = access.add_subcommand(
       "sudoers", "Print the lines of sudoers that the program needs, and what they give");
   auto selection = std::make_shared<Selection>();
-  AddManifest(*command, *selection);
+  const CLI::Option* own = AddManifest(*command, *selection);
   AddNodes(*command, *selection);
-  command->callback([&context, selection] { context.exit_code = RunSudoers(*selection); });
+  command->callback([&context, &manifest, own, selection] {
+    if (own->count() == 0 && manifest.count() > 0) selection->manifest = manifest.as<std::string>();
+    context.exit_code = RunSudoers(*selection);
+  });
   return command;
 }
 

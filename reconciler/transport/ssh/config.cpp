@@ -38,13 +38,6 @@ std::string FindAccountHome() {
   return account != nullptr ? account->pw_dir : "/";
 }
 
-std::string FindAccountName() {
-  passwd storage = {};
-  std::array<char, 4096> buffer;
-  const passwd* account = FindAccount(storage, buffer);
-  return account != nullptr ? account->pw_name : "root";
-}
-
 std::string GetOption(ssh_session session, ssh_options_e option) {
   char* value = nullptr;
   return ssh_options_get(session, option, &value) == SSH_OK ? CopySshString(value) : "";
@@ -156,6 +149,13 @@ Error MakeBadConfigError(const NodeSpec& node, const std::string& path, ssh_sess
 }
 
 }  // namespace
+
+std::string FindAccountName() {
+  passwd storage = {};
+  std::array<char, 4096> buffer;
+  const passwd* account = FindAccount(storage, buffer);
+  return account != nullptr ? account->pw_name : "root";
+}
 
 std::string FindHomeDirectory() {
   const char* home = std::getenv("HOME");

@@ -29,6 +29,9 @@ struct SshTarget {
 // only; a $HOME that says otherwise is what the user meant.
 std::string FindHomeDirectory();
 
+// The user who runs this program.
+std::string FindAccountName();
+
 // Reads the configuration into `session` and says what came out of it.
 Result<SshTarget> ConfigureSession(ssh_session session, const NodeSpec& node);
 

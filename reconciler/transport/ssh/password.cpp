@@ -161,6 +161,7 @@ Result<SshTarget> FindTarget(const NodeSpec& node) {
 }  // namespace
 
 Result<std::string> FindLoginUser(const NodeSpec& node) {
+  if (node.access.transport == TransportKind::kLocal) return FindAccountName();
   const auto target = FindTarget(node);
   if (!target) return Fail(target.error());
   return target->user;

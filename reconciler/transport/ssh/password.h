@@ -6,7 +6,8 @@
 
 namespace reconciler {
 
-// Who logs in on a node: the manifest's user, or that of ~/.ssh/config.
+// Who logs in on a node: the manifest's user, or that of ~/.ssh/config; on this machine itself the
+// user who runs this program.
 Result<std::string> FindLoginUser(const NodeSpec& node);
 
 // The public key that this machine logs in with.
