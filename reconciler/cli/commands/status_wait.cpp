@@ -10,8 +10,8 @@
 
 #include "plugins/registry.h"
 #include "reconciler/base/text.h"
-#include "reconciler/cli/exit_code.h"
-#include "reconciler/planning/text/status_table.h"
+#include "reconciler/cli/waiting.h"
+#include "reconciler/node/locks.h"
 
 namespace reconciler::cli {
 namespace {
@@ -28,43 +28,7 @@ Locks ReadLocksOfReached(const Cluster& cluster, const Selection& selection,
   return ReadLocks(reached, pool);
 }
 
-int FindCode(const Waiting& waiting, const ClusterFacts& facts) {
-  if (!waiting.in_apply.empty()) return kLocked;
-  if (!waiting.differing.empty()) return kPending;
-  return facts.unreachable.empty() ? kFine : kNodeUnreadable;
-}
-
 }  // namespace
-
-Waiting FindWaiting(const Plan& plan, const ClusterFacts& facts, const Locks& locks) {
-  Waiting waiting{.reached_none = facts.nodes.empty()};
-  for (const PlanNode& node : plan.nodes) {
-    const NodeState state = FindNodeState(plan, facts, node.name);
-    if (state == NodeState::kUnreachable) continue;
-    const auto lock = locks.nodes.find(node.name);
-    const bool is_held = lock != locks.nodes.end() && lock->second.held;
-    if (is_held || state == NodeState::kUnfinished) {
-      waiting.in_apply.push_back(node.name);
-    } else if (state != NodeState::kInSync) {
-      waiting.differing.push_back(node.name);
-    }
-  }
-  return waiting;
-}
-
-std::string FormatWaiting(const Waiting& waiting) {
-  std::vector<std::string> parts;
-  if (!waiting.in_apply.empty()) {
-    parts.push_back("an apply is not over on " + MakePrintable(Join(waiting.in_apply, ", ")));
-  }
-  if (!waiting.differing.empty()) {
-    parts.push_back(fmt::format("{} {} from the manifest",
-                                MakePrintable(Join(waiting.differing, ", ")),
-                                waiting.differing.size() == 1 ? "differs" : "differ"));
-  }
-  if (waiting.reached_none) parts.emplace_back("no node was reached");
-  return Join(parts, "; ");
-}
 
 Result<AwaitedFacts> AwaitNodes(const Cluster& cluster, const Selection& selection, int seconds,
                                 NodePool& pool) {
@@ -75,15 +39,16 @@ Result<AwaitedFacts> AwaitNodes(const Cluster& cluster, const Selection& selecti
     const auto plan =
         MakePlan(cluster.spec, cluster.fabric, facts, plugins::GetAll(), selection.scope);
     if (!plan) return Fail(plan.error());
-    const Waiting waiting =
-        FindWaiting(*plan, facts, ReadLocksOfReached(cluster, selection, facts, pool));
+    const Locks locks = ReadLocksOfReached(cluster, selection, facts, pool);
+    const Waiting waiting = FindWaiting(*plan, facts, locks);
     const auto left = std::chrono::ceil<std::chrono::seconds>(end - WaitClock::now());
     if (waiting.IsOver() || left.count() <= 0) {
       for (const auto& [name, error] : facts.unreachable) std::cerr << FormatError(error);
+      std::cerr << FormatErrors(locks.errors);
       if (!waiting.IsOver()) {
         std::cerr << fmt::format("waited for {} s: {}\n", seconds, FormatWaiting(waiting));
       }
-      const int code = FindCode(waiting, facts);
+      const int code = FindWaitingCode(waiting, facts);
       return AwaitedFacts{.facts = std::move(facts), .exit_code = code};
     }
     if (std::string text = FormatWaiting(waiting); text != said) {
