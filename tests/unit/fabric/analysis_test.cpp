@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconciler/fabric/diagnose.h"
 #include "reconciler/fabric/expand.h"
 #include "reconciler/fabric/flow.h"
 #include "reconciler/fabric/neighbours.h"
@@ -158,6 +159,9 @@ TEST(ComputeSwitchLoads, OversubscriptionIsWhatTheCablesBetweenSwitchesCannotCar
   for (const SwitchLoad& load : ComputeSwitchLoads(wide.cluster, wide.fabric)) {
     EXPECT_FALSE(load.Oversubscribed()) << load.name;
   }
+  const auto said = testing::Contains(testing::Field(&Diagnostic::code, "fabric-oversubscribed"));
+  EXPECT_THAT(DiagnoseFabric(narrow.cluster, narrow.fabric), said);
+  EXPECT_THAT(DiagnoseFabric(wide.cluster, wide.fabric), testing::Not(said));
 }
 
 TEST(FindWeakPoints, AreTheSwitchesAndCablesWithoutWhichNodesAreAlone) {

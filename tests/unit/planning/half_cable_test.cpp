@@ -45,6 +45,7 @@ TEST_F(HalfCableTest, AnEndOutsideThisApplyIsLeftBehind) {
   EXPECT_THAT(Lines(),
               ElementsAre("spark-1: enp1s0f1np1 would change, and spark-2 at the other end stays "
                           "as it is: it is not part of this apply"));
+  EXPECT_EQ(DiagnoseHalfCables(plan_, fabric_, facts_).front().code, "plan-half-cable");
 }
 
 TEST_F(HalfCableTest, AnUninstallOfOneNodeMayLeaveTheOthersWithoutIt) {

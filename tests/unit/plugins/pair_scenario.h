@@ -90,16 +90,23 @@ struct PairScenario {
     return (change->change == ChangeKind::kBlocked ? "blocked: " : "") + change->detail;
   }
 
-  // "message: next step" of the warning about `subject`.
-  std::string Warning(const Plugin& plugin, const std::string& subject) const {
+  // What the plugin warns of about `subject`; without a message where it does not.
+  Diagnostic FindWarning(const Plugin& plugin, const std::string& subject) const {
     const ClusterFacts all{.nodes = {{facts.node, facts}}};
     for (const Diagnostic& one :
          plugin.diagnose({cluster, fabric, *cluster.FindNode(facts.node), facts, all})) {
       if (one.subject != subject) continue;
       EXPECT_EQ(one.severity, Severity::kWarns);
-      return one.message + (one.next_step.empty() ? "" : ": " + one.next_step);
+      return one;
     }
-    return "none";
+    return {};
+  }
+
+  // "message: next step" of the warning about `subject`.
+  std::string Warning(const Plugin& plugin, const std::string& subject) const {
+    const Diagnostic found = FindWarning(plugin, subject);
+    if (found.message.empty()) return "none";
+    return found.message + (found.next_step.empty() ? "" : ": " + found.next_step);
   }
 
   std::vector<std::string> Names(const Plugin& plugin) const {

@@ -149,6 +149,9 @@ TEST(Hosts, ALineAboveOursWithAnotherAddressIsWarnedOf) {
   EXPECT_EQ(WarningOf(above + kBlock, "spark-2-rail0"), wanted);
   EXPECT_EQ(WarningOf(above, "spark-2-rail0"), wanted);  // our lines will come to the end
   EXPECT_EQ(WarningOf(above + kBlock, "spark-2-rail1"), "none");
+  test::PairScenario scenario;
+  scenario.AddFile(kFile, above);
+  EXPECT_EQ(scenario.FindWarning(Get(), "spark-2-rail0").code, "etc_hosts-foreign-line");
 }
 
 TEST(Hosts, ALineThatChangesNothingIsNotWarnedOf) {

@@ -44,6 +44,13 @@ struct GpuScenario : test::PairScenario {
     }
     return said;
   }
+  std::vector<std::string> Codes(Severity severity) const {
+    std::vector<std::string> codes;
+    for (const Diagnostic& one : Get().diagnose(Input({}))) {
+      if (one.severity == severity) codes.push_back(one.code);
+    }
+    return codes;
+  }
   std::vector<std::string> Notes() const { return Diagnostics(Severity::kInforms); }
   std::vector<std::string> Warnings() const { return Diagnostics(Severity::kWarns); }
   std::vector<std::string> Refusals() const { return Diagnostics(Severity::kBlocks); }

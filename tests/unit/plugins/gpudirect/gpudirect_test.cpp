@@ -62,7 +62,7 @@ TEST(Gpudirect, PromiseThatTheHardwareRulesOutStopsTheApplyWithTheEvidence) {
                   "read, CUDA attribute 124: not read, dma-buf of the HCA: not read] | write "
                   "`gpudirect: auto`, or required: false to have the rest applied"));
   const GpuScenario dmabuf("dmabuf", node.Facts());
-  EXPECT_EQ(dmabuf.Refusals().size(), 1u);
+  EXPECT_THAT(dmabuf.Codes(Severity::kBlocks), ElementsAre("gpudirect-unsupported"));
   EXPECT_THAT(dmabuf.Names(Get()), IsEmpty());
   EXPECT_THAT(dmabuf.Notes(), IsEmpty());
 }

@@ -64,6 +64,7 @@ TEST(GpudirectModules, ModuleThatThisKernelCannotLoadIsBlockedAndNotLeftToFailAt
   EXPECT_EQ(scenario.Said("nvidia_peermem"),
             "blocked: the kernel has no ib_register_peer_memory_client, which only HCA drivers "
             "such as DOCA's bring");
+  EXPECT_EQ(scenario.Find(Get(), "nvidia_peermem").blocked.code, "gpudirect-no-peer-symbol");
 }
 
 TEST(GpudirectModules, FileOfModulesThatCannotLoadIsNotMadeAndOneOfOursIsLeft) {
@@ -104,6 +105,7 @@ TEST(GpudirectModules, FailingEntryThatSomeoneLeftIsReportedAndLeft) {
   EXPECT_EQ(notes[2],
             "systemd-modules-load.service failed: /etc/modules-load.d/modules.conf:7 requires lp, "
             "which is not loaded | remove the line");
+  EXPECT_EQ(scenario.Codes(Severity::kInforms)[1], "gpudirect-foreign-module");
 }
 
 TEST(GpudirectModules, FailedLoaderWhoseReasonIsGoneIsReportedToo) {

@@ -29,6 +29,7 @@ std::string FindWarnings(const NodeFacts& facts) {
   for (const Diagnostic& one :
        Get().diagnose({cluster, fabric, cluster.nodes.front(), facts, all})) {
     EXPECT_EQ(one.severity, Severity::kWarns);
+    EXPECT_EQ(one.code, "memlock-foreign-line");
     EXPECT_EQ(one.where.position.line, 17);
     EXPECT_EQ(one.next_step, "remove that line, or give it the value of the manifest");
     messages += one.message + '\n';

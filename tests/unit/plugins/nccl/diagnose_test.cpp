@@ -19,6 +19,7 @@ TEST(NcclDiagnose, ManifestsVariableThatTheLibraryLacksIsFound) {
   EXPECT_THAT(scenario.Warnings(),
               ElementsAre("NCCL_NET_MERGE_POLICY: NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such "
                           "variable and ignores it: it came with 2.30.5"));
+  EXPECT_THAT(scenario.DiagnosticCodes(Severity::kWarns), ElementsAre("nccl-variable-wrong"));
 }
 
 TEST(NcclDiagnose, ListThatNamesNothingOfTheNodeIsFound) {
@@ -41,6 +42,9 @@ TEST(NcclDiagnose, ListThatNamesNothingOfTheNodeIsFound) {
                                     "has enP2p1s0f0np0, ")));
   EXPECT_THAT(about("GLOO_SOCKET_IFNAME", "enP7"), testing::SizeIs(1));
   EXPECT_THAT(about("GLOO_SOCKET_IFNAME", "enP7s7"), IsEmpty());
+  EXPECT_THAT(NcclScenario({{"env", Env({{"NCCL_IB_HCA", test::Text("=mlx5_9")}})}})
+                  .DiagnosticCodes(Severity::kWarns),
+              ElementsAre("nccl-variable-wrong"));
 }
 
 TEST(NcclDiagnose, ListThatLeavesOutACableOfARingIsFound) {
@@ -91,6 +95,7 @@ std::vector<std::string> AtIndex3(const Observed<std::string>& type, const std::
   reply.values[folder + "gids/3"] = gid;
   reply.values["/sys/class/infiniband/roceP2p1s0f1/ports/1/gids/3"] = Absent{};
   Get().parse(reply, scenario.facts);
+  EXPECT_THAT(scenario.DiagnosticCodes(Severity::kWarns), testing::Each("nccl-gid-index-wrong"));
   return scenario.Warnings();
 }
 
@@ -147,6 +152,9 @@ TEST(NcclDiagnose, LineOfNcclConfThatSetsAnotherNameIsFound) {
       ElementsAre("/etc/nccl.conf:7 export NCCL_NET=IB: nccl.conf takes every byte for what "
                   "it is, so that this sets 'export NCCL_NET': begin the line with the "
                   "name"));
+  EXPECT_THAT(
+      WithLine("/etc/nccl.conf", "export NCCL_NET=IB", "").DiagnosticCodes(Severity::kWarns),
+      ElementsAre("nccl-setting-malformed"));
 }
 
 TEST(NcclDiagnose, WordInANumberFieldIsFoundButWhatAShellMakesIsNotJudged) {
@@ -244,12 +252,17 @@ TEST(NcclDiagnose, SettingThatFightsTheManifestsSaysWhoWins) {
           "/etc/systemd/system/vllm.service:7 NCCL_DEBUG=INFO: the manifest has WARN: this wins in "
           "units without EnvironmentFile=/etc/spark-reconcile/nccl.env: remove it there"));
   EXPECT_THAT(About("/etc/environment", "NCCL_DEBUG=WARN"), IsEmpty());
+  EXPECT_THAT(WithLine("/etc/nccl.conf", "NCCL_DEBUG=INFO", "").DiagnosticCodes(Severity::kWarns),
+              ElementsAre("nccl-setting-contradicts"));
 }
 
 TEST(NcclDiagnose, PinnedGidIndexOfALeftoverIsFound) {
   EXPECT_THAT(About("/etc/nccl.conf", "NCCL_IB_GID_INDEX=3", "NCCL_IB_GID_INDEX=3"),
               ElementsAre("/etc/nccl.conf:7 NCCL_IB_GID_INDEX=3: one index for all HCAs, and each "
                           "HCA's own moves: NCCL finds it automatically: remove it there"));
+  EXPECT_THAT(WithLine("/etc/nccl.conf", "NCCL_IB_GID_INDEX=3", "NCCL_IB_GID_INDEX=3")
+                  .DiagnosticCodes(Severity::kWarns),
+              ElementsAre("nccl-setting-wrong"));
 }
 
 TEST(NcclDiagnose, SettingThatDiffersBetweenRanksIsFound) {
@@ -261,6 +274,9 @@ TEST(NcclDiagnose, SettingThatDiffersBetweenRanksIsFound) {
                           "hang: put it into nccl.env of the manifest, or remove it"));
   EXPECT_THAT(About("/etc/nccl.conf", "NCCL_PROTO=LL", "NCCL_PROTO=LL"), IsEmpty());
   EXPECT_THAT(About("/etc/nccl.conf", "NCCL_RAS_ENABLE=0"), IsEmpty());
+  EXPECT_THAT(WithLine("/etc/nccl.conf", "NCCL_PROTO=LL", "NCCL_PROTO=Simple")
+                  .DiagnosticCodes(Severity::kWarns),
+              ElementsAre("nccl-setting-differs"));
 }
 
 TEST(NcclDiagnose, PeerThatWasNotReadAccusesNoOne) {

@@ -22,6 +22,11 @@ std::string Judge(const std::string& name, const std::string& value,
   return Said(JudgeSetting(name, value, context));
 }
 
+// The codes of what `validate` says of that variable in the manifest.
+std::vector<std::string> Refuse(const std::string& name, const std::string& value) {
+  return NcclScenario({{"env", Env({{name, test::Text(value)}})}}).RefusalCodes();
+}
+
 const NcclLibrary& Old() {
   static const NcclLibrary kOld{.path = "/usr/lib/libnccl.so.2",
                                 .version = "2.28.9",
@@ -38,11 +43,13 @@ TEST(NcclLint, NameThatNoNcclReadsIsFoundWithWhatToUseInstead) {
   EXPECT_EQ(Judge("NCCL_ASYNC_ERROR_HANDLING", "1"),
             "no NCCL reads it | PyTorch reads TORCH_NCCL_ASYNC_ERROR_HANDLING");
   EXPECT_EQ(Judge("NCCL_TREE_THRESHOLD", "0"), "no NCCL reads it | removed from NCCL years ago");
+  EXPECT_THAT(Refuse("NCCL_TIMEOUT", "1800"), ElementsAre("nccl-env-unread"));
 }
 
 TEST(NcclLint, SlipOfTheKeyboardIsFoundWithoutALibrary) {
   EXPECT_EQ(Judge("NCCL_IB_HAC", "=rocep1s0f1"),
             "no NCCL that is known here has such a variable | did you mean 'NCCL_IB_HCA'?");
+  EXPECT_THAT(Refuse("NCCL_IB_HAC", "=rocep1s0f1"), ElementsAre("nccl-env-misspelled"));
 }
 
 TEST(NcclLint, NameThatOnlyTheNodesLibraryCanKnowWaitsForIt) {
@@ -87,6 +94,7 @@ TEST(NcclLint, WordInANumberFieldIsReadAsZeroAndFound) {
   EXPECT_EQ(
       Judge("NCCL_IB_TIMEOUT", "1000"),
       "wanted 1 to 31, found 1000 | 0 and more than 31 mean that a lost packet waits forever");
+  EXPECT_THAT(Refuse("NCCL_IB_TIMEOUT", "22s"), ElementsAre("nccl-env-misread"));
 }
 
 TEST(NcclLint, UnknownWordIsFoundWithTheKnownOnes) {
@@ -131,6 +139,7 @@ TEST(NcclLint, EmptyValueIsFoundForEveryVariable) {
               "is empty: NCCL takes its default, and no longer looks into nccl.conf for it | give "
               "it a value, or remove it");
   }
+  EXPECT_THAT(Refuse("NCCL_NET", ""), ElementsAre("nccl-env-misread"));
 }
 
 TEST(NcclLint, VariableWithoutEffectHereIsFoundWithTheReason) {
@@ -148,6 +157,7 @@ TEST(NcclLint, VariableWithoutEffectHereIsFoundWithTheReason) {
   EXPECT_EQ(Judge("NCCL_IB_ADDR_FAMILY", "AF_INET", {.gid_pinned = true}),
             "has no effect here: nccl.gid_index pins the index that it would choose | remove it");
   EXPECT_EQ(Judge("NCCL_IB_ADDR_FAMILY", "AF_INET"), "fine");
+  EXPECT_THAT(Refuse("NCCL_NVLS_ENABLE", "0"), ElementsAre("nccl-env-no-effect"));
 }
 
 TEST(NcclLint, WhatTurnsRdmaOffIsRefusedOnEveryFabric) {
@@ -156,6 +166,7 @@ TEST(NcclLint, WhatTurnsRdmaOffIsRefusedOnEveryFabric) {
   EXPECT_EQ(Judge("NCCL_IB_DISABLE", "0"), "fine");
   EXPECT_EQ(Judge("NCCL_NET", "socket"), "chooses TCP: RDMA would not be used | remove it");
   EXPECT_EQ(Judge("NCCL_NET", "IB"), "fine");
+  EXPECT_THAT(Refuse("NCCL_IB_DISABLE", "1"), ElementsAre("nccl-env-against-fabric"));
 }
 
 TEST(NcclLint, ValueThatTheFabricCannotWorkWithIsRefusedWithItsReason) {

@@ -121,6 +121,22 @@ struct NcclScenario : test::PairScenario {
   }
 
   Errors Check() const { return Get().check(cluster, fabric); }
+
+  // The codes of what `validate` refuses.
+  std::vector<std::string> RefusalCodes() const {
+    std::vector<std::string> codes;
+    for (const Error& error : Check()) codes.push_back(error.code);
+    return codes;
+  }
+
+  std::vector<std::string> DiagnosticCodes(Severity severity) const {
+    std::vector<std::string> codes;
+    for (const Diagnostic& one :
+         Get().diagnose({cluster, fabric, cluster.nodes.front(), facts, all})) {
+      if (one.severity == severity) codes.push_back(one.code);
+    }
+    return codes;
+  }
 };
 
 }  // namespace reconciler::plugins::nccl

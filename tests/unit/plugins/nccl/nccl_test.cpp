@@ -168,6 +168,7 @@ TEST(Nccl, RingWithALibraryThatCannotDoItSaysSoAndSetsNothingInVain) {
       ElementsAre(
           "library: NCCL 2.28.9 (/usr/lib/libnccl.so.2) cannot pair HCAs by subnet, which cables "
           "without a switch need: install NCCL 2.30.7 or later, or a build patched for it"));
+  EXPECT_THAT(scenario.DiagnosticCodes(Severity::kWarns), ElementsAre("nccl-library-too-old"));
   NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
   EXPECT_THAT(scenario.Variables(), Contains("NCCL_IB_SUBNET_AWARE_ROUTING=1"));
   EXPECT_THAT(scenario.Warnings(), IsEmpty());
@@ -215,6 +216,7 @@ TEST(Nccl, ManifestMayNotRevertWhatARingNeeds) {
           "is part of NCCL's own transport, not of a plugin's | remove it",
           "nccl.env: NCCL_RUNTIME_CONNECT: wanted 1 on this fabric, found 0: connections across "
           "the ring must not be made at the start | remove it"));
+  EXPECT_THAT(scenario.RefusalCodes(), testing::Each("nccl-env-against-fabric"));
 }
 
 TEST(Nccl, ManifestMaySayWhatTheRingNeedsAnyway) {

@@ -25,6 +25,7 @@ std::vector<std::string> Notes(const std::string& name, const std::string& value
 std::vector<std::string> Blocks(const std::string& name, const std::string& value) {
   NcclScenario scenario = With(name, value);
   scenario.all.nodes[scenario.facts.node] = scenario.facts;
+  EXPECT_THAT(scenario.DiagnosticCodes(Severity::kBlocks), testing::Each("nccl-list-by-prefix"));
   return scenario.ListDiagnostics(Severity::kBlocks);
 }
 
@@ -70,6 +71,7 @@ TEST(NcclPrefixes, AnEntryThatBeginsSeveralNamesOfTheProfileIsRefusedWithoutNode
               ElementsAre("nccl.env: NCCL_SOCKET_IFNAME: 'enp1s0' matches by prefix: it takes "
                           "enp1s0f0np0, enp1s0f1np1 | write '=enp1s0'"));
   EXPECT_THAT(Refusals("NCCL_IB_HCA", "rocep1s0f1,mlx5_0"), IsEmpty());
+  EXPECT_THAT(With("NCCL_IB_HCA", "rocep1s0f").RefusalCodes(), ElementsAre("nccl-env-misread"));
 }
 
 TEST(NcclLaunchers, WhatTheNodeDoesNotHaveIsAWarning) {

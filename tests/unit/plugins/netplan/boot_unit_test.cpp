@@ -113,6 +113,7 @@ TEST(NetplanBootUnit, AServiceThatConfiguresAPortAtTheNextBootIsAWarning) {
   EXPECT_THAT(one.Warn(),
               testing::StartsWith("fabric.service configures enp1s0f1np1, enP2p1s0f1np1 again at "
                                   "the next boot: add {unit: "));
+  EXPECT_EQ(one.FindWarning(Get(), kService).code, "netplan-boot-service");
 }
 
 TEST(NetplanBootUnit, WhatIsNotEnabledOrNamesNoPortOfOursOrConfiguresNothingIsNoWarning) {

@@ -35,6 +35,7 @@ TEST(NetplanConflict, FileThatDoesNotParseBlocksEverything) {
   scenario.AddFile("/etc/netplan/90-NM-1.yaml", std::string(715, '\0'));
   EXPECT_THAT(ExplainBlocked(scenario),
               StartsWith("blocked: /etc/netplan/90-NM-1.yaml:1 is not valid: "));
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "netplan-files-unknown");
 }
 
 TEST(NetplanConflict, WhatIsBlockedBecauseOfAnotherOwnerNamesIt) {
@@ -119,6 +120,7 @@ TEST(NetplanConflict, InterfaceOfTheSessionIsNeverTouched) {
   scenario.facts.session.interface = kRail0Port;
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: enp1s0f1np1 carries this session and is never touched");
+  EXPECT_EQ(scenario.Find(Get(), kRail0Port).blocked.code, "netplan-leads-to-node");
 }
 
 TEST(NetplanConflict, UnusedInterfaceOfTheSessionIsNotTakenDown) {
@@ -199,6 +201,7 @@ TEST(NetplanConflict, PortWithAnotherNameIsNotTakenForACableThatIsOut) {
             "blocked: this node has no enp1s0f1np1 and no enP2p1s0f1np1: its PCI function "
             "0000:01:00.1 is eth3, its PCI function 0002:01:00.1 has no driver: describe it in "
             "hardware of the manifest");
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "netplan-port-missing");
 }
 
 TEST(NetplanConflict, PortsThatTheDriverGivesOtherNamesAreWrittenAsTheManifestHasThem) {
@@ -316,6 +319,7 @@ TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
             "blocked: fabric subnet 192.168.178.0/24 overlaps 192.168.178.5/32, which this node "
             "reaches over tun0: packets for one would go to the other; give the fabric a subnet "
             "that nothing uses");
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "netplan-subnet-routed");
 }
 
 TEST(NetplanConflict, RoutesOfTheCagesAndDefaultRoutesInHalvesConflictWithNothing) {

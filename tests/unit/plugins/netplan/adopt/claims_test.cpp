@@ -173,6 +173,7 @@ TEST(NetplanClaims, AUnitThatNetworkdReadsBeforeOursBlocksEvenWhileAllValuesAreR
     scenario.AddFile(kFabricUnit, text);
     EXPECT_EQ(scenario.Detail(Get(), kFirst),
               std::string("blocked: ") + kFabricUnit + " is read before our file and matches it");
+    EXPECT_EQ(scenario.Find(Get(), kFirst).blocked.code, "netplan-foreign-unit");
     EXPECT_EQ(scenario.Detail(Get(), kSecond), "holds");
     const std::string offer = "add {networkd_unit: " + std::string(kFabricUnit) +
                               ", nodes: {spark-1: \"" + ComputeSha256Hex(text).substr(0, 12) +
@@ -243,6 +244,7 @@ TEST(NetplanClaims, DropInsOfOurUnitAreNamed) {
   EXPECT_EQ(
       scenario.Warning(Get(), path),
       path + " adds settings of its own to enp1s0f1np1: move it away, then: networkctl reload");
+  EXPECT_EQ(scenario.FindWarning(Get(), path).code, "netplan-foreign-drop-in");
 }
 
 TEST(NetplanClaims, ALiveMasterThatNoFileSaysBlocks) {
@@ -258,6 +260,7 @@ TEST(NetplanClaims, ALiveMasterThatNoFileSaysBlocks) {
       "bond0 has enp1s0f1np1, enP2p1s0f1np1 among its members, and no netplan file says so: an "
       "apply would cut off what uses bond0: ip link set dev enp1s0f1np1 nomaster && ip link "
       "set dev enP2p1s0f1np1 nomaster, remove what makes bond0 at boot, then plan again");
+  EXPECT_EQ(scenario.FindWarning(Get(), "bond0").code, "netplan-foreign-master");
 }
 
 TEST(NetplanClaims, AMasterOfANetplanFileIsNamedByThatFile) {

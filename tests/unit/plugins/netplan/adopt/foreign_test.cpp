@@ -57,6 +57,8 @@ TEST(NetplanForeign, ForeignFileOfTheSameInterfacesBlocksAndIsNeverTouched) {
   EXPECT_EQ(scenario.Detail(Get(), kOurFile), "blocked: " + path + " " + why);
   EXPECT_EQ(scenario.Detail(Get(), kPort0), "blocked: " + path + " configures it as well");
   EXPECT_THAT(scenario.Names(Get()), Not(Contains(path)));
+  EXPECT_EQ(scenario.FindWarning(Get(), path).code, "netplan-foreign-file");
+  EXPECT_EQ(scenario.Find(Get(), kPort0).blocked.code, "netplan-foreign-file");
 }
 
 TEST(NetplanForeign, ForeignFileIsShownEvenWhileEverythingHolds) {
@@ -185,6 +187,7 @@ TEST(NetplanForeign, AProfileThatNetworkManagerKeepsInANetplanFileIsJudgedAsAPro
                 ") connects enp1s0f1np1 automatically, priority 10 (ours 0): it comes back at the "
                 "next boot or re-plug: nmcli connection modify 1-2 connection.autoconnect no, then "
                 "plan again");
+  EXPECT_EQ(scenario.FindWarning(Get(), kKept).code, "netplan-foreign-profile");
 }
 
 // What NetworkManager makes on its own for a port without a profile; and what our advice makes of
