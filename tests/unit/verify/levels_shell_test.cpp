@@ -148,6 +148,8 @@ TEST_F(LevelsTest, ALimitThatPassesIsReportedAndEndsTheWait) {
   const Report report = RunVerify(OnSwitch(2), {{"spark-1", slow}});
   EXPECT_EQ(FindExitCode(report), 3);
   EXPECT_TRUE(report.unreachable.contains("spark-1"));
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_EQ(report.findings[0].code, "node-unreachable");
 }
 
 TEST_F(LevelsTest, AFactAloneFailsWithoutAnyScript) {

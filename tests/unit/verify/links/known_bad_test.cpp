@@ -68,6 +68,7 @@ TEST_F(KnownBadTest, TheFindingNamesWhatIsWantedAndItsSource) {
   const auto findings = Diagnose(sample_.cluster, sample_.fabric, sample_.facts,
                                  CheckKnownBad(sample_.cluster, sample_.facts), {});
   ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].code, "known-bad-version");
   EXPECT_EQ(findings[0].expected, "a version from April 2026 or later on ASUS GX10");
   EXPECT_THAT(findings[0].evidence,
               ElementsAre("spark-2: reported at https://forums.developer.nvidia.com/t/367853"));

@@ -26,6 +26,7 @@ class NodeDifferencesTest : public testing::Test {
     std::vector<std::string> found;
     for (const Check& check : CheckDifferences(sample_.cluster, sample_.facts)) {
       EXPECT_EQ(check.outcome, Outcome::kWarn);
+      EXPECT_EQ(check.symptom, Symptom::kVersionsDiffer);
       found.push_back(check.from + ": " + check.measured);
     }
     return found;

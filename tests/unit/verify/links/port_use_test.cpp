@@ -57,7 +57,9 @@ TEST_F(PortUseTest, AnotherInterfaceInARailsSubnetIsNamed) {
 TEST_F(PortUseTest, AStrictRpFilterIsEvidenceWhereASubnetIsThereTwice) {
   Node().links["enP7s7"].ipv4 = {*ParseIpv4Prefix("192.168.177.44/24")};
   const auto evidence = [&] {
-    return CheckPortUse(sample_.cluster, sample_.fabric, sample_.facts).front().evidence;
+    const auto checks = CheckPortUse(sample_.cluster, sample_.fabric, sample_.facts);
+    EXPECT_EQ(ToString(checks.front().symptom), "subnet-twice");
+    return checks.front().evidence;
   };
   EXPECT_THAT(evidence(), IsEmpty());
   Node().network.rp_filter = {{"all", 0}, {kPort, 1}};

@@ -20,6 +20,17 @@ std::vector<std::string> Oddities(const Sample& sample) {
   return texts;
 }
 
+// The codes of what fails or is a warning, in the order of Oddities.
+std::vector<std::string> Codes(const Sample& sample) {
+  std::vector<std::string> codes;
+  for (const Check& check : CheckFacts(sample.cluster, sample.fabric, sample.facts)) {
+    if (check.outcome == Outcome::kFail || check.outcome == Outcome::kWarn) {
+      codes.emplace_back(ToString(check.symptom));
+    }
+  }
+  return codes;
+}
+
 TEST(CheckFacts, AHealthyClusterPassesEverything) {
   const Sample sample = OnSwitch(2);
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
@@ -93,6 +104,7 @@ TEST(CheckFacts, APortThatIsNotTheProfilesFailsAndNamesBoth) {
   EXPECT_THAT(Oddities(sample),
               testing::ElementsAre("spark-1 rail0 port fail: enp1s0f1np1 is p0, and p1 in profile "
                                    "dgx-spark"));
+  EXPECT_THAT(Codes(sample), testing::ElementsAre("port-elsewhere"));
   sample.Link(1, 0).phys_port_name = "p1";
   auto& pci = sample.facts.nodes.at("spark-1").network.pci;
   pci["0000:01:00.0"] = "enp1s0f1np1";
@@ -113,6 +125,7 @@ TEST(CheckFacts, FecOtherThanTheSwitchsFailsAndWithoutASwitchItIsOnlyReported) {
   EXPECT_EQ(CheckFacts(sample.cluster, sample.fabric, sample.facts)[6].measured, "FEC Off");
   sample.cluster.switches = {{.name = "sw", .ports = {{"swp1", {"spark-1", "p1"}}}}};
   EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-1 rail0 fec fail: FEC Off"));
+  EXPECT_THAT(Codes(sample), testing::ElementsAre("fec-wrong"));
   fec = Words{"RS"};
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
   fec = Words{"None"};
@@ -175,6 +188,7 @@ TEST(CheckFacts, PortsOfOneCableWithOtherLanesAreAWarning) {
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
   LanesOf(sample, 2, "enP2p1s0f1np1") = 2;
   EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-2 rail1 lanes warn: 2 lanes"));
+  EXPECT_THAT(Codes(sample), testing::ElementsAre("cable-lanes-differ"));
   const std::vector<Check> checks = CheckFacts(sample.cluster, sample.fabric, sample.facts);
   EXPECT_EQ(checks[6].measured + "; " + checks[6].expected,
             "4 lanes; 4 lanes on enp1s0f1np1, as "
@@ -215,6 +229,7 @@ TEST(CheckFacts, AMissingPortSkipsWhatItWouldHave) {
                                    "spark-2 rail1 address skipped: there is no such port",
                                    "spark-2 rail1 mtu skipped: there is no such port",
                                    "spark-2 rail1 speed skipped: there is no such port"));
+  EXPECT_THAT(Codes(sample), testing::ElementsAre("port-missing"));
 }
 
 TEST(CheckFacts, APortThatIsSetDownIsNotBlamedForItsCarrier) {
@@ -226,6 +241,7 @@ TEST(CheckFacts, APortThatIsSetDownIsNotBlamedForItsCarrier) {
               testing::ElementsAre("spark-1 rail0 link fail: set down",
                                    "spark-1 rail0 carrier skipped: the port is set down",
                                    "spark-1 rail0 speed skipped: the driver reports no speed"));
+  EXPECT_THAT(Codes(sample), testing::ElementsAre("link-down"));
 }
 
 TEST(CheckFacts, EachWrongFactFailsAlone) {
@@ -239,6 +255,8 @@ TEST(CheckFacts, EachWrongFactFailsAlone) {
                                    "spark-1 rail1 mtu fail: mtu 1500",
                                    "spark-2 rail0 address fail: 192.168.177.2/16, 10.0.0.1/8",
                                    "spark-2 rail1 address fail: no address"));
+  EXPECT_THAT(Codes(sample), testing::ElementsAre("no-carrier", "mtu-wrong", "address-missing",
+                                                  "address-missing"));
 }
 
 TEST(CheckFacts, AnAddressOnTheWrongPortIsPointedOut) {
