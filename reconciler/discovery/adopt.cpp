@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <optional>
+#include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "reconciler/base/text.h"
@@ -19,16 +21,27 @@ std::string FormatDigest(const std::string& digest) {
   return is_number ? fmt::format("\"{}\"", prefix) : prefix;
 }
 
+// By node: which plugins warn of it besides their changes; no name stands for what blocks
+// everything there.
+using Reasons = std::set<std::pair<NodeName, std::optional<std::string>>>;
+
+Reasons ListReasons(const std::vector<Diagnostic>& diagnostics) {
+  Reasons reasons;
+  for (const Diagnostic& one : diagnostics) {
+    if (!one.change.empty() || one.severity == Severity::kInforms) continue;
+    const bool blocks = one.severity == Severity::kBlocks;
+    for (const NodeName& node : one.nodes) {
+      reasons.emplace(node, blocks ? std::nullopt : std::optional(one.plugin));
+    }
+  }
+  return reasons;
+}
+
 // Whether the change is blocked by what is said of the same node: by its plugin, or of everything.
-bool IsExplained(const Diagnostic& one, const std::vector<Diagnostic>& diagnostics) {
+bool IsExplained(const Diagnostic& one, const Reasons& reasons) {
   if (one.change.empty()) return false;
-  return std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& other) {
-    const bool explains = other.change.empty() &&
-                          (other.severity == Severity::kBlocks ||
-                           (other.severity == Severity::kWarns && other.plugin == one.plugin));
-    return explains && std::find(other.nodes.begin(), other.nodes.end(), one.nodes.front()) !=
-                           other.nodes.end();
-  });
+  const NodeName& node = one.nodes.front();
+  return reasons.contains({node, std::nullopt}) || reasons.contains({node, one.plugin});
 }
 
 // Without the nodes.
@@ -58,49 +71,46 @@ std::vector<FoundFile> FindAdoptable(const ClusterSpec& cluster, const Fabric& f
 
 void AddAdopt(const std::vector<FoundFile>& files, Discovery& discovery) {
   if (files.empty()) return;
-  std::vector<std::string> entries;
+  std::vector<std::vector<const FoundFile*>> entries;  // in the order in which they are found
+  std::unordered_map<std::string, std::size_t> by_entry;
   for (const FoundFile& file : files) {
-    const bool is_new = std::find(entries.begin(), entries.end(), file.entry) == entries.end();
-    if (is_new) entries.push_back(file.entry);
+    const auto [place, is_new] = by_entry.emplace(file.entry, entries.size());
+    if (is_new) entries.emplace_back();
+    entries[place->second].push_back(&file);
   }
   std::string text =
       "adopt:                           # of others: apply takes them over, uninstall writes them "
       "back\n";
-  for (const std::string& entry : entries) {
+  for (const std::vector<const FoundFile*>& found : entries) {
     std::vector<std::string> nodes;
-    std::string owner;
-    bool has_digests = false;
-    for (const FoundFile& file : files) {
-      if (file.entry != entry) continue;
-      nodes.push_back(file.digest.empty()
-                          ? file.node
-                          : fmt::format("{}: {}", file.node, FormatDigest(file.digest)));
-      has_digests = !file.digest.empty();
-      owner = file.owner;
+    for (const FoundFile* file : found) {
+      nodes.push_back(file->digest.empty()
+                          ? file->node
+                          : fmt::format("{}: {}", file->node, FormatDigest(file->digest)));
     }
+    const FoundFile& last = *found.back();
     const std::string list = Join(nodes, ", ");
-    text += fmt::format("  - {{{}, nodes: {}}}{}\n", entry,
-                        has_digests ? "{" + list + "}" : "[" + list + "]",
-                        owner.empty() ? "" : "  # probably written by " + owner);
+    text += fmt::format("  - {{{}, nodes: {}}}{}\n", last.entry,
+                        last.digest.empty() ? "[" + list + "]" : "{" + list + "}",
+                        last.owner.empty() ? "" : "  # probably written by " + last.owner);
   }
   discovery.manifest += text;
 }
 
 void AddObstacles(const std::vector<Diagnostic>& diagnostics, Discovery& discovery) {
+  const auto reasons = ListReasons(diagnostics);
   std::vector<std::pair<std::string, std::vector<std::string>>> found;  // text → nodes
+  std::unordered_map<std::string, std::size_t> by_text;
   for (const Diagnostic& one : diagnostics) {
     // What no plugin warns of is about the cables, or follows from what is blocked.
     const bool is_found = one.severity == Severity::kBlocks ||
                           (one.severity == Severity::kWarns && !one.plugin.empty());
-    if (!is_found || IsExplained(one, diagnostics)) continue;
+    if (!is_found || IsExplained(one, reasons)) continue;
     const std::string text = FormatObstacle(one);
-    const auto same = std::find_if(found.begin(), found.end(),
-                                   [&](const auto& other) { return other.first == text; });
-    if (same == found.end()) {
-      found.emplace_back(text, one.nodes);
-    } else {
-      same->second.insert(same->second.end(), one.nodes.begin(), one.nodes.end());
-    }
+    const auto [place, is_new] = by_text.emplace(text, found.size());
+    if (is_new) found.emplace_back(text, std::vector<std::string>{});
+    std::vector<std::string>& nodes = found[place->second].second;
+    nodes.insert(nodes.end(), one.nodes.begin(), one.nodes.end());
   }
   for (const auto& [text, nodes] : found) {
     const std::string where = nodes.empty() ? "" : Join(nodes, ", ") + ": ";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "reconciler/base/name_pattern.h"
@@ -23,17 +24,50 @@ void ForEachInput(const ClusterSpec& cluster, const Fabric& fabric, const Cluste
   }
 }
 
+bool DifferInNodesOnly(Diagnostic& a, Diagnostic& b) {
+  std::vector<NodeName> of_a = std::exchange(a.nodes, {});
+  std::vector<NodeName> of_b = std::exchange(b.nodes, {});
+  const bool same = a == b;
+  a.nodes = std::move(of_a);
+  b.nodes = std::move(of_b);
+  return same;
+}
+
+// A list in which one is found by what it says: what each of many nodes has of its own, such as an
+// offer to adopt a file, must not be compared with that of all others.
+class Merged {
+ public:
+  // The one that differs from `one` in nothing but its nodes, of those that `may_merge` takes.
+  template <class Predicate>
+  Diagnostic* Find(Diagnostic& one, Predicate may_merge) {
+    const auto found = by_message_.find(one.message);
+    if (found == by_message_.end()) return nullptr;
+    for (const std::size_t index : found->second) {
+      if (may_merge(list_[index]) && DifferInNodesOnly(list_[index], one)) return &list_[index];
+    }
+    return nullptr;
+  }
+
+  void Add(Diagnostic one) {
+    by_message_[one.message].push_back(list_.size());
+    list_.push_back(std::move(one));
+  }
+
+  std::vector<Diagnostic> Take() && { return std::move(list_); }
+
+ private:
+  std::vector<Diagnostic> list_;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_message_;
+};
+
 // To the one that says the same of other nodes, or as a new one.
-void AddForNode(Diagnostic one, const NodeName& node, std::vector<Diagnostic>& diagnostics) {
-  for (Diagnostic& other : diagnostics) {
-    if (other.message != one.message) continue;
-    one.nodes = other.nodes;
-    if (other != one) continue;
-    if (other.nodes.back() != node) other.nodes.push_back(node);
+void AddForNode(Diagnostic one, const NodeName& node, Merged& merged) {
+  if (Diagnostic* other = merged.Find(one, [](const Diagnostic&) { return true; })) {
+    if (other->nodes.back() != node) other->nodes.push_back(node);
     return;
   }
   one.nodes = {node};
-  diagnostics.push_back(std::move(one));
+  merged.Add(std::move(one));
 }
 
 // By node and subject.
@@ -55,16 +89,16 @@ std::vector<Diagnostic> CollectDiagnostics(const ClusterSpec& cluster, const Fab
                                            const ClusterFacts& facts,
                                            const std::vector<Plugin>& plugins,
                                            const PlanScope& scope) {
-  std::vector<Diagnostic> diagnostics;
+  Merged merged;
   ForEachInput(cluster, fabric, facts, plugins, scope,
                [&](const Plugin& plugin, const PluginInput& input) {
                  if (plugin.diagnose == nullptr) return;
                  for (Diagnostic& one : plugin.diagnose(input)) {
                    one.plugin = plugin.name;
-                   AddForNode(std::move(one), input.node.name, diagnostics);
+                   AddForNode(std::move(one), input.node.name, merged);
                  }
                });
-  return diagnostics;
+  return std::move(merged).Take();
 }
 
 std::vector<Diagnostic> RemoveSettled(std::vector<Diagnostic> diagnostics, const Settles& settles,
@@ -100,17 +134,14 @@ std::vector<Diagnostic> DiagnoseBlocked(const Plan& plan) {
 }
 
 void MergeEqual(std::vector<Diagnostic>& diagnostics) {
-  std::vector<Diagnostic> merged;
+  Merged merged;
   for (Diagnostic& one : diagnostics) {
-    const auto is_same = [&](const Diagnostic& other) {
-      if (other.message != one.message || !one.change.empty() || other.nodes.empty()) return false;
-      Diagnostic compared = one;
-      compared.nodes = other.nodes;
-      return !one.nodes.empty() && compared == other;
-    };
-    const auto same = std::find_if(merged.begin(), merged.end(), is_same);
-    if (same == merged.end()) {
-      merged.push_back(std::move(one));
+    const bool may_merge = one.change.empty() && !one.nodes.empty();
+    Diagnostic* same =
+        may_merge ? merged.Find(one, [](const Diagnostic& other) { return !other.nodes.empty(); })
+                  : nullptr;
+    if (same == nullptr) {
+      merged.Add(std::move(one));
       continue;
     }
     for (std::string& node : one.nodes) {
@@ -119,7 +150,7 @@ void MergeEqual(std::vector<Diagnostic>& diagnostics) {
       if (!is_listed) same->nodes.push_back(std::move(node));
     }
   }
-  diagnostics = std::move(merged);
+  diagnostics = std::move(merged).Take();
 }
 
 bool WasApplied(const ClusterSpec& cluster, const ClusterFacts& facts, const PlanScope& scope) {
