@@ -8,6 +8,7 @@
 #include <string>
 
 #include "plugins/registry.h"
+#include "reconciler/discovery/adopt.h"
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
 #include "reconciler/planning/plan_maker.h"
@@ -85,6 +86,37 @@ void LoadAndPlan(benchmark::State& state) {
   state.counters["peak_MiB"] = static_cast<double>(usage.ru_maxrss) / 1024;
 }
 BENCHMARK(LoadAndPlan)->Arg(8)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+// Every node has two netplan files of others: one under the same name everywhere, and one under a
+// name of its own, as NetworkManager writes them.
+void PlanAndOfferToAdopt(benchmark::State& state) {
+  const int nodes = static_cast<int>(state.range(0));
+  const auto cluster = LoadClusterSpec(Manifest(nodes), "cluster.yaml");
+  if (!cluster) return state.SkipWithError(FormatErrors(cluster.error()).c_str());
+  const auto fabric = ExpandFabric(*cluster);
+  if (!fabric) return state.SkipWithError(FormatErrors(fabric.error()).c_str());
+  ClusterFacts facts;
+  for (const NodeSpec& node : cluster->nodes) {
+    NodeFacts& one = facts.nodes[node.name] = BareNode(node.name);
+    const std::string content = fmt::format(
+        "network: {{ethernets: {{enp1s0f1np1: {{mtu: {}}}}}}}\n", 1500 + facts.nodes.size());
+    for (const std::string& name : {std::string("99-nvidia-sync-cluster"), "90-NM-" + node.name}) {
+      one.files["/etc/netplan/" + name + ".yaml"] = FileState{.content = content, .mode = 0600};
+    }
+  }
+  std::size_t offers = 0;
+  for (auto _ : state) {
+    const auto plan = MakePlan(*cluster, *fabric, facts, plugins::GetAll());
+    if (!plan) return state.SkipWithError(FormatError(plan.error()).c_str());
+    const auto found = FindAdoptable(*cluster, *fabric, facts, plugins::GetAll());
+    Discovery discovery;
+    AddAdopt(found, discovery);
+    AddObstacles(plan->diagnostics, discovery);
+    offers = found.size();
+  }
+  state.counters["offers"] = static_cast<double>(offers);
+}
+BENCHMARK(PlanAndOfferToAdopt)->Arg(8)->Arg(32)->Arg(100)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace reconciler
