@@ -4,6 +4,7 @@
 
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "reconciler/apply/keep_generations.sh.h"
 #include "reconciler/apply/list_generations.sh.h"
@@ -70,6 +71,15 @@ std::string ListHolders(const Histories& histories, int number) {
                      Join(without, ", "), without.size() == 1 ? "does" : "do");
 }
 
+template <class Number>
+Number ReadCount(const JsonReader& reader) {
+  const std::int64_t count = reader.Integer();
+  if (count < 0 || !std::in_range<Number>(count)) {
+    reader.Fail(fmt::format("wanted a count, found {}", count));
+  }
+  return static_cast<Number>(count);
+}
+
 }  // namespace
 
 Result<std::vector<Generation>> ReadHistory(const NodeSpec& node, NodePool& pool) {
@@ -124,9 +134,9 @@ Result<GenerationInfo> ParseGeneration(const std::string& document) {
                         .commit = text("commit"),
                         .dirty = reader.Has("dirty") && reader.At("dirty").Bool(),
                         .verification = text("verification"),
-                        .changes = static_cast<std::size_t>(reader.At("changes").Integer())};
+                        .changes = ReadCount<std::size_t>(reader.At("changes"))};
     if (reader.Has("rolled_back_to")) {
-      info.rolled_back_to = static_cast<int>(reader.At("rolled_back_to").Integer());
+      info.rolled_back_to = ReadCount<int>(reader.At("rolled_back_to"));
     }
     return info;
   });

@@ -59,6 +59,12 @@ std::int64_t JsonReader::Integer() const {
   return json_.get<std::int64_t>();
 }
 
+Error MakeDocumentError(const std::string& message, const std::string& hint) {
+  return {.kind = ErrorKind::kInput,
+          .message = MakePrintable(message),
+          .hint = MakePrintable(hint)};
+}
+
 bool JsonReader::Bool() const {
   Require(json_.is_boolean(), "true or false");
   return json_.get<bool>();

@@ -62,6 +62,9 @@ class JsonReader {
   std::string path_;
 };
 
+// kInput. What the JSON library and the document say may hold any byte; the error can be shown.
+Error MakeDocumentError(const std::string& message, const std::string& hint = "");
+
 // Parses `text` and hands a reader to `function`; every problem comes back as a kInput error.
 template <class T, class Function>
 Result<T> ReadDocument(std::string_view text, Function function) {
@@ -70,13 +73,11 @@ Result<T> ReadDocument(std::string_view text, Function function) {
     json = nlohmann::ordered_json::parse(text);
     return function(JsonReader(json, ""));
   } catch (const nlohmann::json::exception& exception) {
-    return reconciler::Fail(
-        {.kind = ErrorKind::kInput, .message = std::string("not valid JSON: ") + exception.what()});
+    return reconciler::Fail(MakeDocumentError(std::string("not valid JSON: ") + exception.what()));
   } catch (const JsonReader::Mismatch& mismatch) {
     return reconciler::Fail(
-        {.kind = ErrorKind::kInput,
-         .message = (mismatch.path.empty() ? "/" : mismatch.path) + ": " + mismatch.message,
-         .hint = mismatch.hint});
+        MakeDocumentError((mismatch.path.empty() ? "/" : mismatch.path) + ": " + mismatch.message,
+                          mismatch.hint));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "tests/support/fake_transport.h"
@@ -220,6 +221,18 @@ RC_GTEST_PROP(Generation, TheDocumentSaysWhatWasWritten, ()) {
 TEST(Generation, ADocumentOfAnotherFormatIsRefused) {
   EXPECT_EQ(ParseGeneration(R"({"format": "x"})").error().message,
             "/format: wanted \"spark-reconcile/generation/1\", found \"x\"");
+}
+
+TEST(Generation, ANumberThatIsNoCountIsRefused) {
+  nlohmann::json document = nlohmann::json::parse(FormatGeneration({.rolled_back_to = 1}));
+  document["changes"] = -1;
+  EXPECT_EQ(ParseGeneration(document.dump()).error().message, "/changes: wanted a count, found -1");
+  document["changes"] = 0;
+  for (const std::int64_t number : {std::int64_t{-2}, std::int64_t{1} << 32}) {
+    document["rolled_back_to"] = number;
+    EXPECT_EQ(ParseGeneration(document.dump()).error().message,
+              "/rolled_back_to: wanted a count, found " + std::to_string(number));
+  }
 }
 
 TEST(ReadHistories, ANodeThatCannotBeReadHidesNoOneElse) {

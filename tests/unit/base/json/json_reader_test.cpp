@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "reconciler/base/text.h"
+
 namespace reconciler {
 namespace {
 
@@ -119,6 +121,21 @@ TEST(JsonReader, WhatIsNoJsonIsAnErrorAndNotAnException) {
                 testing::StartsWith("not valid JSON: "))
         << json;
   }
+}
+
+TEST(JsonReader, NoByteOfTheDocumentReachesTheTerminalRaw) {
+  for (const std::string_view json :
+       {"\xff", "{\"\xff", "{\"a\": \"\x7f\xff\"}", "{\"a\": \xc3\x28"}) {
+    const std::string printed = PrintErrorOf(json, [](const JsonReader&) {});
+    EXPECT_TRUE(IsValidUtf8(printed)) << json;
+    EXPECT_EQ(printed.find('\x7f'), std::string::npos) << json;
+  }
+  EXPECT_EQ(PrintErrorOf(R"({"a\u001b": 1})",
+                         [](const JsonReader& reader) {
+                           reader.ForEachMember(
+                               [](const std::string&, const JsonReader& value) { value.Text(); });
+                         }),
+            "/a\\x1b: wanted a string, found number\n");
 }
 
 TEST(JsonReader, OnlyAnObjectHasMembers) {
