@@ -60,9 +60,8 @@ std::int64_t JsonReader::Integer() const {
 }
 
 Error MakeDocumentError(const std::string& message, const std::string& hint) {
-  return {.kind = ErrorKind::kInput,
-          .message = MakePrintable(message),
-          .hint = MakePrintable(hint)};
+  return {
+      .kind = ErrorKind::kInput, .message = MakePrintable(message), .hint = MakePrintable(hint)};
 }
 
 bool JsonReader::Bool() const {

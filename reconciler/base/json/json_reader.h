@@ -75,9 +75,8 @@ Result<T> ReadDocument(std::string_view text, Function function) {
   } catch (const nlohmann::json::exception& exception) {
     return reconciler::Fail(MakeDocumentError(std::string("not valid JSON: ") + exception.what()));
   } catch (const JsonReader::Mismatch& mismatch) {
-    return reconciler::Fail(
-        MakeDocumentError((mismatch.path.empty() ? "/" : mismatch.path) + ": " + mismatch.message,
-                          mismatch.hint));
+    return reconciler::Fail(MakeDocumentError(
+        (mismatch.path.empty() ? "/" : mismatch.path) + ": " + mismatch.message, mismatch.hint));
   }
 }
 
