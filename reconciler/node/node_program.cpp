@@ -74,7 +74,7 @@ Result<std::string> ReadProgram(const std::string& folder, const std::string& ma
                  .hint = machine == own.machine
                              ? "install or build it together with spark-reconcile"
                              : fmt::format("build it and put it there: cmake --build build "
-                                           "--target {} (with g++-{}-linux-gnu installed)",
+                                           "--target {} (with {}-linux-gnu-g++ installed)",
                                            name, machine)});
   }
   return bytes;

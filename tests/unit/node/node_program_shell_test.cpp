@@ -167,7 +167,7 @@ TEST(ReadProgram, OfAnotherMachineTypeHasItsTypeInTheName) {
                                          " for a node of type s390x, found none");
   EXPECT_EQ(missing.error().hint,
             "build it and put it there: cmake --build build --target spark-verify-s390x (with "
-            "g++-s390x-linux-gnu installed)");
+            "s390x-linux-gnu-g++ installed)");
 }
 
 TEST(ReadProgram, WhatIsNoMachineTypeIsNoPartOfAFilesName) {
