@@ -1,8 +1,9 @@
-# spark-verify for a Spark (aarch64) where the controller is of another type: the target
-# spark-verify-aarch64, wherever a compiler for it is found (g++-aarch64-linux-gnu). One call, no
-# libraries but the compiler's own: those that it includes have headers only, the same for all types.
-find_program(SPARK_AARCH64_CXX aarch64-linux-gnu-g++)
-if(SPARK_AARCH64_CXX AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+# spark-verify for nodes of the other type than the controller's: the target spark-verify-aarch64 on a PC, spark-verify-x86_64
+# on a Spark, wherever a compiler for that is found (g++-aarch64-linux-gnu, g++-x86-64-linux-gnu). One call, no libraries but
+# the compiler's own: those that it includes have headers only, the same for all types.
+find_program(SPARK_OTHER_CXX ${SPARK_OTHER_TYPE}-linux-gnu-g++)
+if(SPARK_OTHER_CXX)
+  set(SPARK_VERIFY_OTHER spark-verify-${SPARK_OTHER_TYPE})
   set(cross_headers ${PROJECT_BINARY_DIR}/cross-headers)
   file(MAKE_DIRECTORY ${cross_headers})
   # By links: /usr/include itself also holds this machine's libc.
@@ -23,11 +24,11 @@ if(SPARK_AARCH64_CXX AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     list(APPEND cross_sources ${PROJECT_BINARY_DIR}/cross/${folder}.cpp)
   endforeach()
   add_custom_command(
-    OUTPUT ${PROJECT_BINARY_DIR}/spark-verify-aarch64
-    COMMAND ${SPARK_AARCH64_CXX} -std=c++20 -O2 -DFMT_HEADER_ONLY -I${PROJECT_SOURCE_DIR} -isystem ${cross_headers}
+    OUTPUT ${PROJECT_BINARY_DIR}/${SPARK_VERIFY_OTHER}
+    COMMAND ${SPARK_OTHER_CXX} -std=c++20 -O2 -DFMT_HEADER_ONLY -I${PROJECT_SOURCE_DIR} -isystem ${cross_headers}
             -ffunction-sections -static-libstdc++ -static-libgcc -pthread -Wl,--gc-sections -s ${cross_sources} -ldl
-            -o ${PROJECT_BINARY_DIR}/spark-verify-aarch64
+            -o ${PROJECT_BINARY_DIR}/${SPARK_VERIFY_OTHER}
     DEPENDS ${cross_sources} ${cross_depends}
-    COMMENT "Building spark-verify for aarch64" VERBATIM)
-  add_custom_target(spark-verify-aarch64 DEPENDS ${PROJECT_BINARY_DIR}/spark-verify-aarch64)
+    COMMENT "Building spark-verify for ${SPARK_OTHER_TYPE}" VERBATIM)
+  add_custom_target(${SPARK_VERIFY_OTHER} DEPENDS ${PROJECT_BINARY_DIR}/${SPARK_VERIFY_OTHER})
 endif()

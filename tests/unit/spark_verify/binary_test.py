@@ -2,7 +2,7 @@
 """spark-verify as it is copied to nodes: it needs libc and nothing else, and says what it misses. 77: not checked.
 
 binary_test.py BUILD_FOLDER          the program for this machine's type
-binary_test.py BUILD_FOLDER aarch64  the one for a Spark, which it builds
+binary_test.py BUILD_FOLDER aarch64  the one for a Spark, which it builds; x86_64 is the other way round
 """
 
 import json
