@@ -3,7 +3,6 @@
 $SPARK_PACKAGE is the package (the newest of build/package without it), $SPARK_LAB_OS the release, as for the lab: its root file systems
 are used here too. A package of the preset `dev` fits only the release on which it was built."""
 
-import glob
 import gzip
 import json
 import os
@@ -14,31 +13,19 @@ import sys
 import tempfile
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.append(os.path.join(ROOT, "tests", "support"))
+import debian_package
+from debian_package import MANIFEST, output, read_machine, speed
 
-import children  # noqa: E402
-import speed  # noqa: E402
-
-children.die_with_runner()
-LAB = os.path.join(ROOT, "tests", "lab", "lab")
+LAB = os.path.join(debian_package.ROOT, "tests", "lab", "lab")
 RELEASES = ("bookworm", "trixie")
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
 TIMER = "spark-reconcile-drift.timer"
 LIBEXEC = "/usr/libexec/spark-reconcile"
 DOC = "/usr/share/doc/spark-reconcile"
-MANIFEST = """\
-api_version: spark-reconcile/v1
-cluster: lab
-access: {become: none, connect_timeout_s: 5}
-nodes:
-  - {name: spark-1, address: localhost, access: {transport: local}}
-  - {name: spark-2, address: 127.0.0.1, access: {user: nobody, port: 1}}
-fabric: {topology: direct, subnets: [192.168.177.0/24, 192.168.178.0/24]}
-"""
 # What apt and dpkg write about themselves, and caches.
 KEPT = ("/proc", "/sys", "/dev", "/run", "/tmp", "/var/cache", "/var/lib/apt", "/var/lib/dpkg", "/var/log", "/etc/ld.so.cache")
-OTHER_TYPE, OTHER_MACHINE = ("x86_64", 62) if os.uname().machine == "aarch64" else ("aarch64", 183)  # e_machine of elf(5)
+OTHER_TYPE, OTHER_MACHINE = (("x86_64", debian_package.X86_64) if os.uname().machine == "aarch64"
+                             else ("aarch64", debian_package.AARCH64))
 
 
 def find_release():
@@ -47,21 +34,11 @@ def find_release():
     return os.environ.get("SPARK_LAB_OS", own.get("VERSION_CODENAME", ""))
 
 
-def find_package():
-    folder = os.environ.get("SPARK_PACKAGE_FOLDER", os.path.join(ROOT, "build", "package"))
-    found = sorted(glob.glob(os.path.join(folder, "*.deb")), key=os.path.getmtime)
-    return os.environ.get("SPARK_PACKAGE", found[-1] if found else None)
-
-
 def enter_mount_namespace():
     """What is mounted here ends with this process."""
     if os.environ.get("SPARK_OWN_MOUNTS") != "1":
         os.environ["SPARK_OWN_MOUNTS"] = "1"
         os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", "--", sys.executable, *sys.argv])
-
-
-def output(*command, limit_s=60):
-    return speed.run(command, limit_s, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
 class FreshRoot:
@@ -177,9 +154,7 @@ class Package(unittest.TestCase):
         path = self.root.inside(f"{LIBEXEC}/spark-verify-{OTHER_TYPE}")
         if not os.path.exists(path) and not shutil.which(f"{OTHER_TYPE}-linux-gnu-g++"):
             self.skipTest(f"built without a compiler for {OTHER_TYPE}")
-        with open(path, "rb") as file:
-            header = file.read(20)
-        self.assertEqual(int.from_bytes(header[18:20], "little"), OTHER_MACHINE)
+        self.assertEqual(read_machine(path), OTHER_MACHINE)
         self.assertTrue(os.access(path, os.X_OK))
 
     def test_5_pages_completions_schemas_and_documents_are_in_their_places(self):
@@ -233,11 +208,7 @@ class Package(unittest.TestCase):
         self.assertNotIn("spark-reconcile", self.run_inside("find", "/var", "-path", "*spark-reconcile*"))
 
     def test_9_lintian_finds_no_error(self):
-        if not shutil.which("lintian"):
-            self.skipTest("lintian is not installed (tests/packages names it)")
-        done = speed.run(["lintian", "--allow-root", "--fail-on", "error", PACKAGE], 300, check=False, text=True, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT)
-        self.assertEqual(done.returncode, 0, done.stdout)
+        debian_package.assert_no_error_of_lintian(self, PACKAGE)
 
 
 def explain_skip():
@@ -251,12 +222,9 @@ def explain_skip():
 
 
 RELEASE = find_release()
-PACKAGE = find_package()
+PACKAGE = debian_package.find_package("build", "*.deb")
 
 if __name__ == "__main__":
-    reason = explain_skip()
-    if reason:
-        print(f"skipped: {reason}")
-        sys.exit(77)
+    debian_package.skip_all_if(explain_skip())
     enter_mount_namespace()
     unittest.main()

@@ -9,52 +9,22 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.append(os.path.join(ROOT, "tests", "support"))
+import debian_package
+from debian_package import AARCH64, MANIFEST, X86_64, output, read_machine, speed
 
-import children  # noqa: E402
-import speed  # noqa: E402
-
-children.die_with_runner()
-SYSROOT = os.environ.get("SPARK_SYSROOT", os.path.join(ROOT, "build-arm64", "sysroot"))
+SYSROOT = os.environ.get("SPARK_SYSROOT", os.path.join(debian_package.ROOT, "build-arm64", "sysroot"))
 DATABASE = os.path.join(SYSROOT, "var", "lib", "dpkg")
 LIBRARIES = os.path.join(SYSROOT, "usr", "lib", "aarch64-linux-gnu")
 EMULATOR = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
-X86_64, AARCH64 = 62, 183  # e_machine of elf(5)
 # A program that is copied to a node lies below /var/lib for some seconds, and here this machine is the node.
 OWN_STATE = ("unshare", "--mount", "--propagation", "private", "--", "sh", "-c", 'mount -t tmpfs node /var/lib && exec "$@"', "sh")
-MANIFEST = """\
-api_version: spark-reconcile/v1
-cluster: lab
-access: {become: none, connect_timeout_s: 5}
-nodes:
-  - {name: spark-1, address: localhost, access: {transport: local}}
-  - {name: spark-2, address: 127.0.0.1, access: {user: nobody, port: 1}}
-fabric: {topology: direct, subnets: [192.168.177.0/24, 192.168.178.0/24]}
-"""
-
-
-def find_package():
-    folder = os.environ.get("SPARK_PACKAGE_FOLDER", os.path.join(ROOT, "build-arm64", "package"))
-    found = sorted(glob.glob(os.path.join(folder, "*_arm64.deb")), key=os.path.getmtime)
-    return os.environ.get("SPARK_PACKAGE", found[-1] if found else None)
-
-
-def output(*command, limit_s=60):
-    return speed.run(command, limit_s, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
 def field(name):
     return output("dpkg-deb", "--field", PACKAGE, name).strip()
-
-
-def read_machine(path):
-    with open(path, "rb") as file:
-        return int.from_bytes(file.read(20)[18:20], "little")
 
 
 class Package(unittest.TestCase):
@@ -128,11 +98,7 @@ class Package(unittest.TestCase):
         self.assertNotIn("wanted the program", json.dumps(node))
 
     def test_lintian_finds_no_error(self):
-        if not shutil.which("lintian"):
-            self.skipTest("lintian is not installed (tests/packages names it)")
-        done = speed.run(["lintian", "--allow-root", "--fail-on", "error", PACKAGE], 300, check=False, text=True, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT)
-        self.assertEqual(done.returncode, 0, done.stdout)
+        debian_package.assert_no_error_of_lintian(self, PACKAGE)
 
 
 def explain_skip():
@@ -147,11 +113,8 @@ def explain_skip():
     return None
 
 
-PACKAGE = find_package()
+PACKAGE = debian_package.find_package("build-arm64", "*_arm64.deb")
 
 if __name__ == "__main__":
-    reason = explain_skip()
-    if reason:
-        print(f"skipped: {reason}")
-        sys.exit(77)
+    debian_package.skip_all_if(explain_skip())
     unittest.main()
