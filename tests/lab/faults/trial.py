@@ -150,9 +150,9 @@ class Trial:
             self.late = max(0, time.monotonic() - self.began - self.deadline_s)
 
     def expect_unlocked(self):
-        """A killed controller's session ends with its connection, or else by the node's guard."""
-        if self.exit_code is None and not speed.eventually(lambda: not self.pair.locked(), LOCK_S, 0.2):
-            raise Broken(f"the killed controller's session still holds the lock of {self.pair.locked()} after {speed.limit(LOCK_S)}")
+        """A session that was killed or cut off ends with its connection, or else by the node's guard. The next trial needs its lock."""
+        if not speed.eventually(lambda: not self.pair.locked(), LOCK_S, 0.2):
+            raise Broken(f"the session of an ended program still holds the lock of {self.pair.locked()} after {speed.limit(LOCK_S)}")
 
     def judge(self, here, there):
         """The outcome, which must be one of the row's and what the exit code says."""
