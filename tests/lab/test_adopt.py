@@ -118,7 +118,7 @@ class AdoptTest(test_uninstall.UninstallTest):
             self.write(path, content, node)
             self.lab.sh(node, f"touch -d @{1700000000 + node}.123456789 {path}; netplan apply")
             entries.append(f"spark-{node}: '{digest(content)[:12]}'")
-        return f"adopt: [{{file: {path}, nodes: {{{', '.join(entries)}}}}}]\n", [self.settle(node) for node in (1, 2)]
+        return f"adopt: [{{file: {path}, nodes: {{{', '.join(entries)}}}}}]\n", test_uninstall.on_both(self.settle)
 
     def manifest(self, adopt, *replacements):
         return self.variant_of(PAIR, ("verify:", adopt + "verify:"), *replacements)
@@ -135,7 +135,7 @@ class AdoptTest(test_uninstall.UninstallTest):
         link_local = self.link_local()
         self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
         self.assert_adopted(manifest, *paths)
-        adopted = [self.settle(node) for node in (1, 2)]
+        adopted = test_uninstall.on_both(self.settle)
         self.replug()
         self.assert_adopted(manifest, *paths)
         self.assertEqual(self.restart(), adopted)
@@ -197,8 +197,7 @@ class Networkd(AdoptTest):
         adopt, before = self.leave(GUIDE, SEPARATE)
         broken = self.manifest(adopt, *self.same, ("ExecStart=/bin/true", "ExecStart=/bin/false"))
         self.spark("apply", broken, "--yes", "--brief", "--no-verify", expect=4)
-        for node in (1, 2):
-            self.wait_for(node, before[node - 1])
+        self.wait_for_both(before)
         self.assert_configured()
         self.assertEqual(self.restart(), before)
 
@@ -226,8 +225,7 @@ class Networkd(AdoptTest):
                                   r"blocked \[netplan-adopted-in-use\]$")
         self.spark("apply", without, "--yes", "--brief", "--no-verify", expect=2)
         self.uninstall(without)
-        for node in (1, 2):
-            self.wait_for(node, before[node - 1])
+        self.wait_for_both(before)
 
 
 class Bridge(AdoptTest):
@@ -251,8 +249,7 @@ class Bridge(AdoptTest):
         self.assertIn(f"  > file  {path}: into 60-spark-reconcile.yaml, 2 ports, other addresses and MTU; dissolves br-fabric; {LOST}  ",
                       printed)
         self.cut_off_half_way(manifest, lambda: "br-fabric" not in self.lab.sh(1, "ls /sys/class/net"))
-        for node in (1, 2):
-            self.wait_for(node, before[node - 1], limit_s=60)
+        self.wait_for_both(before, limit_s=60)
         self.apply_and_leave(manifest, before, path)
 
 
@@ -268,7 +265,7 @@ class Units(AdoptTest):
         adopt = "".join(f"  - {{networkd_unit: {path}, nodes: {{"
                         + ", ".join(f"spark-{node}: '{digest(UNIT.format(port, subnet, node))[:12]}'" for node in (1, 2)) + "}}\n"
                         for path, port, subnet in zip(paths, RIGHT, (177, 178)))
-        return paths, "adopt:\n" + adopt, [self.settle(node) for node in (1, 2)]
+        return paths, "adopt:\n" + adopt, test_uninstall.on_both(self.settle)
 
     def test_units_are_taken_over_and_written_back(self):
         paths, adopt, before = self.leave_units()
@@ -287,8 +284,7 @@ class Units(AdoptTest):
         self.assertIn("\nno changes, 4 files taken over on 2 nodes. 4 links flap; ", printed)
 
         self.cut_off_half_way(manifest, lambda: not self.lab.sh(1, f"ls {UNITS}"))
-        for node in (1, 2):
-            self.wait_for(node, before[node - 1])
+        self.wait_for_both(before)
 
         self.apply_and_leave(manifest, before, *paths)
         self.assertIn(f"Network File: {paths[0]}", self.lab.sh(1, f"networkctl status {RIGHT[0]}"))
@@ -367,7 +363,7 @@ class NetworkManager(WithoutLinkFiles):
         digests = [[self.lab.sh(node, f"sha256sum <{path}")[:12] for node in (1, 2)] for path in paths]
         adopt = "".join(f"  - {{nm_profile: cx7-{letter}, nodes: {{spark-1: '{one}', spark-2: '{two}'}}}}\n"
                         for letter, (one, two) in zip("ab", digests))
-        return paths, "adopt:\n" + adopt, [self.settle(node) for node in (1, 2)]
+        return paths, "adopt:\n" + adopt, test_uninstall.on_both(self.settle)
 
     def test_profiles_are_taken_over_and_written_back(self):
         paths, adopt, before = self.leave_profiles()
@@ -388,8 +384,7 @@ class NetworkManager(WithoutLinkFiles):
         self.assertIn("\nno changes, 4 files taken over on 2 nodes. 4 links flap; ", printed)
 
         self.cut_off_half_way(manifest, lambda: "cx7-" not in self.lab.sh(1, f"ls {KEYFILES}; nmcli -t -f NAME connection show"))
-        for node in (1, 2):
-            self.wait_for(node, before[node - 1])
+        self.wait_for_both(before)
         self.assertEqual(self.active(), active)
 
         self.apply_and_leave(manifest, before, *paths)

@@ -1,6 +1,7 @@
 """What an uninstall or a prune leaves: every port as it was before us, or as another owner of it has it by now. Read from
 the nodes, live and after a restart, and not from what the program prints alone."""
 
+import concurrent.futures
 import time
 import unittest
 
@@ -21,6 +22,12 @@ for port in {' '.join(PORTS)}; do
   ip -4 route show dev $port | sed 's/ linkdown//; s/ metric [0-9]*//; s/ *$//; s/^/  /'
 done"""
 OURS = "find /etc /run /var/lib -xdev -path '*spark-reconcile*' 2>/dev/null; true"
+
+
+def on_both(work):
+    """What `work` returns for each node's number, at the same time on both: most of it is waiting."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return list(pool.map(work, (1, 2)))
 
 
 class UninstallTest(LabTest):
@@ -57,7 +64,7 @@ class UninstallTest(LabTest):
             for port, mtu, address in values:
                 self.lab.sh(node, f"ip link set {port} mtu {mtu} up; "
                                   f"ip address add {address.format(node)} broadcast + dev {port}")
-        return [self.settle(node) for node in (1, 2)]
+        return on_both(self.settle)
 
     def claim(self, addresses, own_file_goes, extra=""):
         """Another owner's file configures ports of both nodes from now on; returns the states."""
@@ -67,7 +74,7 @@ class UninstallTest(LabTest):
             with_id = {port: address.format(node) for port, address in addresses.items()}
             self.write("/etc/netplan/99-other.yaml", netplan_file(with_id, extra), node)
             self.lab.sh(node, "netplan apply")
-        return [self.settle(node) for node in (1, 2)]
+        return on_both(self.settle)
 
     def assert_left(self, printed, port):
         self.assertRegex(printed, rf"(?m)^  ! link +{port}: now configured by /etc/netplan/99-other.yaml; left as it is .*"
@@ -85,6 +92,9 @@ class UninstallTest(LabTest):
         time.sleep(2)
         self.assertEqual(self.state(node), wanted, f"spark-{node}, a moment later")
 
+    def wait_for_both(self, wanted, limit_s=20):
+        on_both(lambda node: self.wait_for(node, wanted[node - 1], limit_s))
+
     def settle(self, node):
         """The state, once two readings are the same."""
         last = None
@@ -94,9 +104,8 @@ class UninstallTest(LabTest):
         return state
 
     def restart(self):
-        for node in (1, 2):
-            self.lab.lab("restart", str(node))
-        return [self.settle(node) for node in (1, 2)]
+        on_both(lambda node: self.lab.lab("restart", str(node)))
+        return on_both(self.settle)
 
     def replug(self):
         """Long enough that NetworkManager takes the cable for pulled."""
@@ -118,11 +127,9 @@ class UninstallTest(LabTest):
 
     def assert_stays(self, wanted, after_restart):
         """The nodes' states: now, after a re-plug, and after a restart."""
-        for node in (1, 2):
-            self.wait_for(node, wanted[node - 1])
+        self.wait_for_both(wanted)
         self.replug()
-        for node in (1, 2):
-            self.wait_for(node, wanted[node - 1])
+        self.wait_for_both(wanted)
         self.assertEqual(self.restart(), after_restart)
 
 
@@ -141,8 +148,7 @@ class Networkd(UninstallTest):
                 before = self.set_live(*values)
                 self.apply()
                 self.uninstall()
-                for node in (1, 2):
-                    self.wait_for(node, before[node - 1])
+                self.wait_for_both(before)
                 self.assertEqual(self.restart(), self.bare)
 
     def test_ports_that_another_file_has_by_now_are_left_as_they_are(self):
@@ -177,7 +183,7 @@ class Networkd(UninstallTest):
             self.lab.lab("swap", node)
         self.addCleanup(lambda: [self.lab.lab("swap", node) for node in ("1", "2")])
         other = self.variant_of(PAIR, ("cage: p1", "cage: p0"))
-        moved = [self.settle(node) for node in (1, 2)]
+        moved = on_both(self.settle)
         printed = self.apply(other).stdout
         for port in RIGHT:
             self.assert_left(printed, port)
@@ -191,8 +197,7 @@ class Networkd(UninstallTest):
         plan = self.plan(other)
         self.assertEqual((self.changes(plan), plan["blocked"]), ([], 0))
         self.uninstall(other)
-        for node in (1, 2):
-            self.wait_for(node, moved[node - 1])
+        self.wait_for_both(moved)
         self.assertEqual([line for state in self.restart() for line in state.splitlines() if line.startswith("/")],
                          [line for state in before for line in state.splitlines() if line.startswith("/")])
 
@@ -224,7 +229,7 @@ class NetworkManager(UninstallTest):
     options = ("--topology", "direct", "--nm", "all")
 
     def test_nothing_of_ours_comes_back_with_a_replug_or_a_restart(self):
-        before = [self.settle(node) for node in (1, 2)]
+        before = on_both(self.settle)
         self.apply()
         self.uninstall()
         self.assert_stays(before, after_restart=self.bare)
@@ -237,8 +242,7 @@ class NetworkManager(UninstallTest):
         before = self.set_live((RIGHT[0], 9000, "192.168.177.{}/24"), (RIGHT[1], 3000, "10.5.5.{}/24"))
         self.apply()
         self.uninstall()
-        for node in (1, 2):
-            self.wait_for(node, before[node - 1])
+        self.wait_for_both(before)
         self.assertEqual(self.restart(), bare)
 
     def test_a_profile_gets_its_port_back(self):
