@@ -22,7 +22,7 @@ def machines():
             words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
         except OSError:
             continue  # ended meanwhile
-        if not words[0].endswith("qemu-system-x86_64"):
+        if not os.path.basename(words[0]).startswith("qemu-system-"):
             continue
         for word in words:
             if f"{STATE}/" in word:

@@ -19,7 +19,7 @@ all_runs() {
   done
 }
 
-# Fills run, run_dir, topology, count, nm, like, os and vm from --run, $SPARK_LAB_RUN or the only run there is.
+# Fills run, run_dir, topology, count, nm, like, os, vm and arm64 from --run, $SPARK_LAB_RUN or the only run there is.
 run_load() {
   if [[ -z $run ]]; then
     local runs
@@ -30,7 +30,7 @@ run_load() {
   run_dir=$state_root/$run
   [[ -e $run_dir/topology ]] || die "wanted a run named '$run' in $state_root, found: $(all_runs | xargs)"
   local word
-  for word in topology count nm like os vm; do
+  for word in topology count nm like os vm arm64; do
     # Those that are written last are not there yet while a run starts.
     if [[ -e $run_dir/$word ]]; then read -r "${word?}" <"$run_dir/$word" || :; else printf -v "$word" ''; fi
   done

@@ -3,7 +3,10 @@
 # One machine: a directory nodes/ID (disk, initrd, console.log, monitor), a cgroup with qemu alone, taps where containers have veths.
 
 vm_memory_mib=1024
-vm_machine=(-cpu max -m "$vm_memory_mib" -nodefaults -no-user-config -display none -serial stdio)
+vm_common=(-m "$vm_memory_mib" -nodefaults -no-user-config -display none -serial stdio)
+vm_machine=(-cpu max "${vm_common[@]}")
+# Without pointer authentication, which costs an emulator more than all else, and with the atomic instructions of a Spark's processor.
+vm_machine_arm64=(-machine "virt,gic-version=3" -accel tcg -cpu cortex-a76 "${vm_common[@]}")
 # Bytes; what virtio offers the guest as the largest.
 vm_host_mtu=9000
 
@@ -24,6 +27,9 @@ vm_accel() {
   fi
   cat "$answer"
 }
+
+machine_is_arm64() { case ,$arm64, in *,all,* | *,"$1",*) return 0 ;; *) return 1 ;; esac; }
+machine_image() { if machine_is_arm64 "$1"; then arm64_image_ensure; else image_ensure; fi; }
 
 # Every process in a machine's own cgroup is qemu; its number stands for the leader of a container.
 node_leader() {
@@ -58,8 +64,8 @@ eval "container_$(declare -f node_create)"
 node_create() {
   local id=$1 dir=$run_dir/nodes/$1 image n=0 port
   container_node_create "$id"
-  image=$(image_ensure)
-  vm_accel >/dev/null
+  image=$(machine_image "$id")
+  machine_is_arm64 "$id" || vm_accel >/dev/null
   mkdir -p "$dir/upper/etc/systemd/network"
   for port in "${ports[@]}"; do
     n=$((n + 1))
@@ -82,27 +88,33 @@ net_plug() {
 
 # Runs as the supervisor and becomes qemu, in which a reboot of the machine stays.
 node_supervise() {
-  local id=$1 dir=$run_dir/nodes/$1 image port n=0 nics=()
+  local id=$1 dir=$run_dir/nodes/$1 image port n=0 nics=() machine console=ttyS0
   close_inherited
-  image=$(image_ensure)
+  image=$(machine_image "$id")
   net_unplug "$id"
   net_plug "$id"
   net_sync
   for port in "${ports[@]}"; do
     n=$((n + 1))
     nics+=(-netdev "tap,id=$port,ifname=n$id-$port,script=no,downscript=no"
-      -device "virtio-net-pci,netdev=$port,mac=$(vm_mac "$id" "$n"),host_mtu=$vm_host_mtu")
+      -device "virtio-net-pci,netdev=$port,mac=$(vm_mac "$id" "$n"),host_mtu=$vm_host_mtu,romfile=")
   done
-  exec nsenter "--net=/run/netns/$(outer "$run")" -- qemu-system-x86_64 -accel "$(vm_accel)" "${vm_machine[@]}" \
-    -kernel "$image/vmlinuz" -initrd "$dir/initrd" \
-    -append 'root=/dev/vda rw console=ttyS0 quiet net.ifnames=1 mitigations=off' \
+  if machine_is_arm64 "$id"; then
+    machine=(qemu-system-aarch64 "${vm_machine_arm64[@]}")
+    console=ttyAMA0
+  else
+    machine=(qemu-system-x86_64 -accel "$(vm_accel)" "${vm_machine[@]}")
+  fi
+  exec nsenter "--net=/run/netns/$(outer "$run")" -- "${machine[@]}" -kernel "$image/vmlinuz" -initrd "$dir/initrd" \
+    -append "root=/dev/vda rw console=$console quiet net.ifnames=1 mitigations=off" \
     -drive "file=$dir/disk,format=raw,if=virtio,cache=unsafe" -device virtio-rng-pci "${nics[@]}" </dev/null
 }
 
-# 300 s, far above a boot on a busy 2-core machine without KVM.
+# Far above a boot on a busy 2-core machine without KVM; that of arm64 never has one.
 node_wait() {
-  local id=$1 limit state
-  limit=$(scaled 300)
+  local id=$1 limit=300 state
+  if machine_is_arm64 "$id"; then limit=900; fi
+  limit=$(scaled "$limit")
   local deadline=$((SECONDS + limit))
   while ((SECONDS < deadline)); do
     state=$( (node_enter "$id" systemctl is-system-running --wait) 2>/dev/null) || :
