@@ -37,6 +37,12 @@ std::string DefineFunction(std::string_view name, const std::string& calls) {
   return fmt::format("{}() {{\n:\n{}}}\n", name, calls);
 }
 
+// A prune sets live values back to what they were before us. That makes nothing of restored files,
+// and what reverts it runs only where the prune had begun.
+bool SetsBack(const Step& step, const RunCommand& command) {
+  return step.prune && !command.sets.empty();
+}
+
 // What the triggers make of the restored files.
 std::string BuildTriggersAgain(const GuardedStage& stage) {
   std::string text;
@@ -44,7 +50,8 @@ std::string BuildTriggersAgain(const GuardedStage& stage) {
     if (step.change != Step::kTrigger) continue;
     const auto& command = std::get<RunCommand>(step.action);
     // A file may have changed although its trigger had not begun.
-    if (command.makes.empty()) text += BuildIfBegun(stage.first_step, "live", command);
+    if (!command.makes.empty() || SetsBack(step, command)) continue;
+    text += BuildIfBegun(stage.first_step, "live", command);
   }
   return text;
 }

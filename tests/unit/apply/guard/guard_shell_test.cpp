@@ -24,10 +24,12 @@ class GuardScriptTest : public ShellTest {
     RunRequest(BuildActivateRequest(steps, first_step, Journal()), nonce);
   }
 
-  ScriptReply Revert(const Change& change, const std::string& argument = "by-hand") {
-    Put("guard", BuildGuardScript(Journal(), {{.changes = {change}}}));
-    return Run("sh " + QuoteForShell(Path("guard")) + " revert " + argument);
+  ScriptReply RevertAll(const std::vector<Change>& changes) {
+    Put("guard", BuildGuardScript(Journal(), {{.changes = changes}}));
+    return Run("sh " + QuoteForShell(Path("guard")) + " revert by-hand");
   }
+
+  ScriptReply Revert(const Change& change) { return RevertAll({change}); }
 
   // Nothing that it runs besides may touch the machine that the test runs on.
   ScriptReply RevertAtBoot(const std::vector<Change>& changes) {
@@ -259,6 +261,21 @@ TEST_F(GuardScriptTest, WhatHadNotBegunIsNotReverted) {
   std::filesystem::create_directories(Journal());
   EXPECT_EQ(Revert(change).exit_code, 0);
   EXPECT_FALSE(std::filesystem::exists(Path("reverted")));
+}
+
+TEST_F(GuardScriptTest, ARevertDoesNotSetBackWhatAPruneThatHadNotBegunWouldHave) {
+  Put("etc/x", "before");
+  Put("mtu", "9000");
+  const Change file = Write(Path("etc/x"), "after");
+  const RunCommand reload{{"touch", Path("reloaded")}};
+  const RunCommand set_back{.argv = {"sh", "-c", "echo 1500 >\"$1\"", "sh", Path("mtu")},
+                            .sets = Path("mtu")};
+  const Change prune{
+      .actions = {RunCommand{{"true"}}}, .triggers = {reload, set_back}, .prune = true};
+  Apply(file);
+  EXPECT_EQ(RevertAll({file, prune}).exit_code, 0);
+  EXPECT_EQ(Get(Path("mtu")), "9000");
+  EXPECT_TRUE(std::filesystem::exists(Path("reloaded")));
 }
 
 TEST_F(GuardScriptTest, AtBootOnlyTheFilesComeBack) {
