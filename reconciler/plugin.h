@@ -6,6 +6,7 @@
 
 #include "reconciler/base/diagnostic.h"
 #include "reconciler/base/result.h"
+#include "reconciler/model/adopt/offers.h"
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/environment.h"
 #include "reconciler/model/fabric.h"
@@ -23,18 +24,17 @@ struct PluginInput {
   const NodeFacts& facts;   // of `node`
   const ClusterFacts& all;  // of every node that answered
   bool uninstall = false;   // only for check_prune: nothing is required of any node
+  // Of all nodes, collected once for the whole plan; null outside of a plan
+  const AdoptOffers* offers = nullptr;
+
+  // Empty too where nothing was collected.
+  std::string AdviseToAdopt(const std::string& path) const {
+    return offers == nullptr ? "" : offers->Advise(path, node.name);
+  }
 };
 
 // Whose a thing is by now that the ledger has as ours.
 enum class Ownership { kOurs, kOthers };
-
-// A file of another owner that the manifest's `adopt` may name for a node.
-struct AdoptableFile {
-  std::string path = {};
-  std::string entry = {};   // how `adopt` names it: "file: PATH"
-  std::string digest = {};  // SHA-256 of its content, in hexadecimal
-  std::string owner = {};   // who probably wrote it; empty: not known
-};
 
 // How a node has what a setting of the manifest manages.
 struct FoundSetting {
@@ -72,8 +72,10 @@ struct Plugin {
   // What the node's facts say about the manifest besides what must change. One that blocks refuses
   // the whole apply. May be null.
   std::vector<Diagnostic> (*diagnose)(const PluginInput&) = nullptr;
-  // What of other owners `adopt` could name, by what stands in the way otherwise. May be null.
-  std::vector<AdoptableFile> (*adoptable)(const PluginInput&) = nullptr;
+  // What of other owners `adopt` could name, of all nodes that were read, in the manifest's order.
+  // May be null.
+  std::vector<AdoptableFile> (*adoptable)(const ClusterSpec&, const Fabric&,
+                                          const ClusterFacts&) = nullptr;
   // For a manifest of nodes as they are: `fabric` has the ports, by rail, and nothing else, and no
   // key of the manifest is set. May be null.
   FoundSetting (*find_setting)(const PluginInput&) = nullptr;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "plugins/common/adopt/offers.h"
 #include "plugins/netplan/adopt/claims.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/adopted_profile.h"
@@ -378,17 +377,11 @@ std::vector<AdoptableFile> ListAdoptable(const PluginInput& input) {
 }
 
 void OfferAdoption(const PluginInput& input, std::vector<Claim>& claims) {
-  if (claims.empty()) return;
-  const AdoptOffers offers = CollectOffers(input, ListAdoptable);
   for (Claim& claim : claims) {
-    const auto found = offers.find(claim.path);
-    if (found == offers.end() || !claim.to_adopt.empty()) continue;
-    std::vector<AdoptOffer> here = found->second;
-    std::erase_if(here,
-                  [&](const AdoptOffer& one) { return !one.digests.contains(input.node.name); });
-    if (here.empty()) continue;
-    claim.to_adopt = fmt::format("{}, {}, then plan again", AdviseToAdopt(input.cluster, here),
-                                 AdviseInstead(claim));
+    if (!claim.to_adopt.empty()) continue;
+    const std::string advice = input.AdviseToAdopt(claim.path);
+    if (advice.empty()) continue;
+    claim.to_adopt = fmt::format("{}, {}, then plan again", advice, AdviseInstead(claim));
   }
 }
 

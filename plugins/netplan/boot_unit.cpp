@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "plugins/common/adopt/offers.h"
 #include "plugins/common/commands/one_line.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/login_units.h"
@@ -286,13 +285,11 @@ std::string FormatWhen(const BootService& service) {
 
 std::string NamePath(const BootService& service) { return "/etc/systemd/system/" + service.name; }
 
-std::string AdviseOnUnit(const ClusterSpec& cluster, const AdoptOffers& offers,
-                         const BootUnit& unit) {
+std::string AdviseOnUnit(const PluginInput& input, const BootUnit& unit) {
   if (!unit.why_not.empty()) return unit.next_step;
-  const auto offer = offers.find(NamePath(unit.service));
-  const std::string adopt =
-      offer == offers.end() ? "" : AdviseToAdopt(cluster, offer->second) + ", or: ";
-  return fmt::format("{}{}, then plan again", adopt, AdviseToDisable(unit));
+  const std::string adopt = input.AdviseToAdopt(NamePath(unit.service));
+  return fmt::format("{}{}{}, then plan again", adopt,
+                     adopt.empty() ? "" : ", or: ", AdviseToDisable(unit));
 }
 
 }  // namespace
@@ -316,10 +313,7 @@ std::vector<Resource> MakeAdoptedUnits(const PluginInput& input, const Intent& i
 std::vector<Diagnostic> DiagnoseBootUnits(const PluginInput& input, const Intent&) {
   std::vector<Diagnostic> diagnostics;
   const std::vector<AdoptEntry> entries = ReadAdoptedUnits(input.cluster, input.node.name);
-  const std::vector<BootUnit> fighting = ListFighting(input);
-  if (fighting.empty()) return diagnostics;
-  const AdoptOffers offers = CollectOffers(input, ListAdoptableUnits);
-  for (const BootUnit& unit : fighting) {
+  for (const BootUnit& unit : ListFighting(input)) {
     const std::string& name = unit.service.name;
     const bool named = std::any_of(entries.begin(), entries.end(),
                                    [&](const AdoptEntry& entry) { return entry.unit == name; });
@@ -331,7 +325,7 @@ std::vector<Diagnostic> DiagnoseBootUnits(const PluginInput& input, const Intent
              fmt::format("{}{} configures {} again {}", name,
                          unit.script.empty() ? "" : fmt::format(" runs {}, which", unit.script),
                          Join(unit.ours, ", "), FormatWhen(unit.service)),
-         .next_step = AdviseOnUnit(input.cluster, offers, unit),
+         .next_step = AdviseOnUnit(input, unit),
          .subject = name});
   }
   return diagnostics;

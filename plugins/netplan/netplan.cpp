@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugins/common/adopt/list_of_all.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/ports/ip.h"
@@ -210,10 +211,13 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   return diagnostics;
 }
 
-std::vector<AdoptableFile> ListAllAdoptable(const PluginInput& input) {
-  std::vector<AdoptableFile> files = ListAdoptable(input);
-  for (AdoptableFile& unit : ListAdoptableUnits(input)) files.push_back(std::move(unit));
-  return files;
+std::vector<AdoptableFile> ListAllAdoptable(const ClusterSpec& cluster, const Fabric& fabric,
+                                            const ClusterFacts& all) {
+  return ListOfAll<PluginInput>(cluster, fabric, all, [](const PluginInput& input) {
+    std::vector<AdoptableFile> files = ListAdoptable(input);
+    for (AdoptableFile& unit : ListAdoptableUnits(input)) files.push_back(std::move(unit));
+    return files;
+  });
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <map>
 #include <string_view>
 
-#include "plugins/common/adopt/offers.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
@@ -181,12 +180,12 @@ std::vector<AdoptableFile> ListAdoptableLines(const PluginInput& input,
   return files;
 }
 
-std::string AdviseOnLine(const PluginInput& input, const AdoptOffers& offers,
-                         const std::string& path, const std::string& key) {
+std::string AdviseOnLine(const PluginInput& input, const std::string& path,
+                         const std::string& key) {
   const std::string by_hand = fmt::format("remove {} from {}", key, path);
-  const auto offer = offers.find(path);
-  if (offer == offers.end() || IsNamed(input, path, key)) return by_hand;
-  return fmt::format("{}, or {}", AdviseToAdopt(input.cluster, offer->second), by_hand);
+  const std::string adopt = input.AdviseToAdopt(path);
+  if (adopt.empty() || IsNamed(input, path, key)) return by_hand;
+  return fmt::format("{}, or {}", adopt, by_hand);
 }
 
 }  // namespace reconciler::plugins::sysctl

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "plugins/common/adopt/offers.h"
 #include "reconciler/plugin.h"
 
 namespace reconciler::plugins::sysctl {
@@ -32,9 +31,7 @@ std::vector<Resource> MakeAdoptedLines(const PluginInput& input,
 std::vector<AdoptableFile> ListAdoptableLines(const PluginInput& input,
                                               const KeysByFile& overriding);
 
-// What a person does about the line of `path` that sets `key` and wins over ours. `offers`: what
-// `adopt` could name of all nodes.
-std::string AdviseOnLine(const PluginInput& input, const AdoptOffers& offers,
-                         const std::string& path, const std::string& key);
+// What a person does about the line of `path` that sets `key` and wins over ours.
+std::string AdviseOnLine(const PluginInput& input, const std::string& path, const std::string& key);
 
 }  // namespace reconciler::plugins::sysctl

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "plugins/common/adopt/list_of_all.h"
 #include "plugins/common/commands/in_place.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
@@ -260,10 +261,11 @@ KeysByFile ListOverriding(const NodeFacts& facts, const std::map<std::string, Wa
 }
 
 // Of all nodes: they have one entry for each file.
-KeysByFile ListOverridingOfAll(const PluginInput& input) {
+KeysByFile ListOverridingOfAll(const ClusterSpec& cluster, const Fabric& fabric,
+                               const ClusterFacts& all) {
   KeysByFile overriding;
-  for (const auto& [name, facts] : input.all.nodes) {
-    const auto wanted = ReadWanted(input.cluster, input.fabric, name);
+  for (const auto& [name, facts] : all.nodes) {
+    const auto wanted = ReadWanted(cluster, fabric, name);
     for (const auto& [path, keys] : ListOverriding(facts, wanted)) {
       overriding[path].insert(keys.begin(), keys.end());
     }
@@ -271,14 +273,12 @@ KeysByFile ListOverridingOfAll(const PluginInput& input) {
   return overriding;
 }
 
-std::vector<AdoptableFile> ListAdoptable(const PluginInput& input) {
-  return ListAdoptableLines(input, ListOverridingOfAll(input));
-}
-
-AdoptOffers ListOffers(const PluginInput& input) {
-  const KeysByFile overriding = ListOverridingOfAll(input);
-  return CollectOffers(
-      input, [&](const PluginInput& other) { return ListAdoptableLines(other, overriding); });
+std::vector<AdoptableFile> ListAdoptable(const ClusterSpec& cluster, const Fabric& fabric,
+                                         const ClusterFacts& all) {
+  const KeysByFile overriding = ListOverridingOfAll(cluster, fabric, all);
+  return ListOfAll<PluginInput>(cluster, fabric, all, [&](const PluginInput& input) {
+    return ListAdoptableLines(input, overriding);
+  });
 }
 
 // The next boot reverts what holds now, and our file cannot change that.
@@ -287,7 +287,6 @@ std::vector<Diagnostic> FindOverridden(const PluginInput& input,
   std::vector<Diagnostic> diagnostics;
   if (ListOverriding(input.facts, wanted).empty()) return diagnostics;
   const std::map<std::string, Setting> later = FindLaterSettings(input.facts);
-  const AdoptOffers offers = ListOffers(input);
   for (const auto& [key, one] : wanted) {
     const auto found = later.find(key);
     if (found == later.end() || found->second.value == one.value) continue;
@@ -297,7 +296,7 @@ std::vector<Diagnostic> FindOverridden(const PluginInput& input,
          .message =
              fmt::format("sysctl: the next boot sets {} to {} and not to {}: {} is read after {}",
                          key, found->second.value, one.value, found->second.path, kOwnFile),
-         .next_step = AdviseOnLine(input, offers, found->second.path, key),
+         .next_step = AdviseOnLine(input, found->second.path, key),
          .where = input.cluster.Mark(one.position),
          .subject = key});
   }

@@ -53,27 +53,11 @@ std::string FormatObstacle(const Diagnostic& one) {
 
 }  // namespace
 
-std::vector<FoundFile> FindAdoptable(const ClusterSpec& cluster, const Fabric& fabric,
-                                     const ClusterFacts& facts,
-                                     const std::vector<Plugin>& plugins) {
-  std::vector<FoundFile> found;
-  for (const Plugin& plugin : plugins) {
-    for (const NodeSpec& node : cluster.nodes) {
-      const auto read = facts.nodes.find(node.name);
-      if (plugin.adoptable == nullptr || read == facts.nodes.end()) continue;
-      for (AdoptableFile& file : plugin.adoptable({cluster, fabric, node, read->second, facts})) {
-        found.push_back({node.name, file.entry, file.digest, file.owner});
-      }
-    }
-  }
-  return found;
-}
-
-void AddAdopt(const std::vector<FoundFile>& files, Discovery& discovery) {
+void AddAdopt(const std::vector<AdoptableFile>& files, Discovery& discovery) {
   if (files.empty()) return;
-  std::vector<std::vector<const FoundFile*>> entries;  // in the order in which they are found
+  std::vector<std::vector<const AdoptableFile*>> entries;  // in the order in which they are found
   std::unordered_map<std::string, std::size_t> by_entry;
-  for (const FoundFile& file : files) {
+  for (const AdoptableFile& file : files) {
     const auto [place, is_new] = by_entry.emplace(file.entry, entries.size());
     if (is_new) entries.emplace_back();
     entries[place->second].push_back(&file);
@@ -81,14 +65,14 @@ void AddAdopt(const std::vector<FoundFile>& files, Discovery& discovery) {
   std::string text =
       "adopt:                           # of others: apply takes them over, uninstall writes them "
       "back\n";
-  for (const std::vector<const FoundFile*>& found : entries) {
+  for (const std::vector<const AdoptableFile*>& found : entries) {
     std::vector<std::string> nodes;
-    for (const FoundFile* file : found) {
+    for (const AdoptableFile* file : found) {
       nodes.push_back(file->digest.empty()
                           ? file->node
                           : fmt::format("{}: {}", file->node, FormatDigest(file->digest)));
     }
-    const FoundFile& last = *found.back();
+    const AdoptableFile& last = *found.back();
     const std::string list = Join(nodes, ", ");
     text += fmt::format("  - {{{}, nodes: {}}}{}\n", last.entry,
                         last.digest.empty() ? "[" + list + "]" : "{" + list + "}",

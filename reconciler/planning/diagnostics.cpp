@@ -88,11 +88,12 @@ std::set<std::pair<NodeName, std::string>> ListSettled(const Settles& settles, c
 std::vector<Diagnostic> CollectDiagnostics(const ClusterSpec& cluster, const Fabric& fabric,
                                            const ClusterFacts& facts,
                                            const std::vector<Plugin>& plugins,
-                                           const PlanScope& scope) {
+                                           const PlanScope& scope, const AdoptOffers& offers) {
   Merged merged;
   ForEachInput(cluster, fabric, facts, plugins, scope,
-               [&](const Plugin& plugin, const PluginInput& input) {
+               [&](const Plugin& plugin, PluginInput input) {
                  if (plugin.diagnose == nullptr) return;
+                 input.offers = &offers;
                  for (Diagnostic& one : plugin.diagnose(input)) {
                    one.plugin = plugin.name;
                    AddForNode(std::move(one), input.node.name, merged);

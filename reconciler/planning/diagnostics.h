@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/model/adopt/offers.h"
 #include "reconciler/planning/plan_maker.h"
 
 namespace reconciler {
@@ -13,7 +14,7 @@ namespace reconciler {
 std::vector<Diagnostic> CollectDiagnostics(const ClusterSpec& cluster, const Fabric& fabric,
                                            const ClusterFacts& facts,
                                            const std::vector<Plugin>& plugins,
-                                           const PlanScope& scope);
+                                           const PlanScope& scope, const AdoptOffers& offers = {});
 
 // See Resource::settles; by the id of what settles them.
 using Settles = std::map<std::string, std::vector<std::string>>;

@@ -10,6 +10,7 @@
 #include "reconciler/base/name_pattern.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/adopt/find_adoptable.h"
 #include "reconciler/planning/change_cause.h"
 #include "reconciler/planning/dependents.h"
 #include "reconciler/planning/diagnostics.h"
@@ -156,7 +157,12 @@ class Planner {
  public:
   Planner(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
           const std::vector<Plugin>& plugins, const PlanScope& scope)
-      : cluster_(cluster), fabric_(fabric), facts_(facts), plugins_(plugins), scope_(scope) {}
+      : cluster_(cluster),
+        fabric_(fabric),
+        facts_(facts),
+        plugins_(plugins),
+        scope_(scope),
+        offers_(cluster, FindAdoptable(cluster, fabric, facts, plugins)) {}
 
   Plan Make(const std::vector<std::vector<std::size_t>>& stages) {
     plan_.cluster = cluster_.name;
@@ -194,7 +200,7 @@ class Planner {
       const NodeSpec& node = *cluster_.FindNode(plan_node.name);
       if (!IsRead(node)) continue;
       const NodeFacts& facts = facts_.nodes.at(node.name);
-      const PluginInput input{cluster_, fabric_, node, facts, facts_, scope_.uninstall};
+      const PluginInput input{cluster_, fabric_, node, facts, facts_, scope_.uninstall, &offers_};
       std::vector<std::vector<Resource>>& wanted = wanted_[node.name];
       std::set<std::string> required;
       for (const Plugin& plugin : plugins_) {
@@ -394,8 +400,8 @@ class Planner {
     if (!scope_.allow_half_cables) Append(DiagnoseHalfCables(plan_, fabric_, facts_));
     if (!scope_.uninstall) Append(SelectAdvice(fabric_.diagnostics));
     Append(kept_);
-    Append(RemoveSettled(CollectDiagnostics(cluster_, fabric_, facts_, plugins_, scope_), settles_,
-                         plan_));
+    Append(RemoveSettled(CollectDiagnostics(cluster_, fabric_, facts_, plugins_, scope_, offers_),
+                         settles_, plan_));
     if (scope_.uninstall) {
       Append({{.code = "plan-uninstall",
                .message = "everything in the nodes' ledgers is pruned; max_prune does not apply"}});
@@ -435,6 +441,7 @@ class Planner {
   const ClusterFacts& facts_;
   const std::vector<Plugin>& plugins_;
   const PlanScope& scope_;
+  const AdoptOffers offers_;
   std::map<NodeName, std::vector<std::vector<Resource>>> wanted_ = {};  // by node, then plugin
   std::map<NodeName, std::vector<Change>> prunes_ = {};
   Needs needs_ = {};                   // of resources with a change

@@ -11,6 +11,7 @@
 #include "reconciler/discovery/adopt.h"
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
+#include "reconciler/planning/adopt/find_adoptable.h"
 #include "reconciler/planning/plan_maker.h"
 
 namespace reconciler {
@@ -116,7 +117,7 @@ void PlanAndOfferToAdopt(benchmark::State& state) {
   }
   state.counters["offers"] = static_cast<double>(offers);
 }
-BENCHMARK(PlanAndOfferToAdopt)->Arg(8)->Arg(32)->Arg(100)->Unit(benchmark::kMillisecond);
+BENCHMARK(PlanAndOfferToAdopt)->Arg(25)->Arg(50)->Arg(100)->Arg(200)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace reconciler

@@ -39,7 +39,7 @@ void QueryPlugins(const ClusterFacts& all) {
   const NodeSpec& node = pair.spec.nodes.front();
   const PluginInput input{pair.spec, pair.fabric, node, all.nodes.at(node.name), all};
   for (const Plugin& plugin : plugins::GetAll()) {
-    if (plugin.adoptable != nullptr) plugin.adoptable(input);
+    if (plugin.adoptable != nullptr) plugin.adoptable(pair.spec, pair.fabric, all);
     if (plugin.find_setting != nullptr) plugin.find_setting(input);
     if (plugin.needs_spark_verify != nullptr) plugin.needs_spark_verify(pair.spec, input.facts);
     if (plugin.environment == nullptr) continue;

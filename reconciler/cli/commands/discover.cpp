@@ -15,6 +15,7 @@
 #include "reconciler/discovery/adopt.h"
 #include "reconciler/discovery/discovery.h"
 #include "reconciler/manifest/starter.h"
+#include "reconciler/planning/adopt/find_adoptable.h"
 #include "reconciler/planning/plan_maker.h"
 
 namespace reconciler::cli {

@@ -8,10 +8,10 @@ namespace {
 
 TEST(DiscoverAdopt, FilesOfOneNameAreOneEntryBeforeTheGapsAndTheNotes) {
   Discovery discovery{.manifest = "fabric: {}\n", .gaps = {"a", "b"}, .notes = {"c"}};
-  AddAdopt({{"spark-1", "file: /etc/netplan/40-cx7.yaml", "7ad321ebe07d55", "NVIDIA Sync"},
-            {"spark-1", "file: /etc/netplan/50-x.yaml", "aaaaaaaaaaaa55", ""},
-            {"spark-1", "nm_profile: cx7-a", "bbbbbbbbbbbb55", ""},
-            {"spark-2", "file: /etc/netplan/40-cx7.yaml", "a73ce1605fa655", "NVIDIA Sync"}},
+  AddAdopt({{"", "file: /etc/netplan/40-cx7.yaml", "7ad321ebe07d55", "NVIDIA Sync", "spark-1"},
+            {"", "file: /etc/netplan/50-x.yaml", "aaaaaaaaaaaa55", "", "spark-1"},
+            {"", "nm_profile: cx7-a", "bbbbbbbbbbbb55", "", "spark-1"},
+            {"", "file: /etc/netplan/40-cx7.yaml", "a73ce1605fa655", "NVIDIA Sync", "spark-2"}},
            discovery);
   EXPECT_EQ(FormatDiscovery(discovery),
             "fabric: {}\n"
@@ -83,8 +83,8 @@ TEST(DiscoverObstacles, WhatBlocksAllOfANodeIsOneGap) {
 
 TEST(DiscoverAdopt, ADigestThatYamlReadsAsANumberIsQuoted) {
   Discovery discovery{.manifest = "a: 1\n"};
-  AddAdopt({{"spark-1", "file: /etc/netplan/x.yaml", "1234567890123", ""},
-            {"spark-2", "file: /etc/netplan/x.yaml", "12345678e0123", ""}},
+  AddAdopt({{"", "file: /etc/netplan/x.yaml", "1234567890123", "", "spark-1"},
+            {"", "file: /etc/netplan/x.yaml", "12345678e0123", "", "spark-2"}},
            discovery);
   EXPECT_NE(discovery.manifest.find("{spark-1: \"123456789012\", spark-2: \"12345678e012\"}"),
             std::string::npos);
@@ -92,7 +92,8 @@ TEST(DiscoverAdopt, ADigestThatYamlReadsAsANumberIsQuoted) {
 
 TEST(DiscoverAdopt, WhatHasNoDigestIsListedByItsNodes) {
   Discovery discovery{.manifest = "a: 1\n"};
-  AddAdopt({{"spark-1", "master: bond0", "", ""}, {"spark-2", "master: bond0", "", ""}}, discovery);
+  AddAdopt({{"", "master: bond0", "", "", "spark-1"}, {"", "master: bond0", "", "", "spark-2"}},
+           discovery);
   EXPECT_NE(discovery.manifest.find("\n  - {master: bond0, nodes: [spark-1, spark-2]}\n"),
             std::string::npos);
 }

@@ -19,6 +19,30 @@ std::vector<Diagnostic> DiagnoseSession(const PluginInput& input) {
   return said;
 }
 
+int lists_of_adoptable = 0;
+
+std::vector<AdoptableFile> ListFiles(const ClusterSpec&, const Fabric&, const ClusterFacts& all) {
+  ++lists_of_adoptable;
+  std::vector<AdoptableFile> files;
+  for (const auto& [name, facts] : all.nodes) {
+    files.push_back({.path = "/etc/a.conf", .entry = "file: /etc/a.conf", .node = name});
+  }
+  return files;
+}
+
+std::vector<Diagnostic> AdviseOnFile(const PluginInput& input) {
+  return {{.severity = Severity::kWarns,
+           .message = "/etc/a.conf is in the way",
+           .next_step = input.AdviseToAdopt("/etc/a.conf")}};
+}
+
+std::vector<Resource> RequireTheAdvice(const PluginInput& input) {
+  return {{.kind = "advice",
+           .name = input.AdviseToAdopt("/etc/a.conf"),
+           .node = input.node.name,
+           .desired = ResourceState("there")}};
+}
+
 class CollectDiagnosticsTest : public testing::Test {
  protected:
   CollectDiagnosticsTest() {
@@ -85,6 +109,24 @@ TEST(MergeEqual, WhatDiffersInItsNodesOnlyIsSaidOnceWithAllOfThem) {
   Diagnostic both = note;
   both.nodes = {"spark-1", "spark-2"};
   EXPECT_THAT(diagnostics, ElementsAre(both, other_code, blocked, of_cluster));
+}
+
+TEST_F(CollectDiagnosticsTest, WhatCouldBeAdoptedIsListedOnceForAllNodesAndPlugins) {
+  plugins_ = {{.name = "files",
+               .resources = RequireTheAdvice,
+               .diagnose = AdviseOnFile,
+               .adoptable = ListFiles},
+              {.name = "others", .diagnose = AdviseOnFile}};
+  lists_of_adoptable = 0;
+  const auto plan = MakePlan(cluster_, fabric_, facts_, plugins_);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(lists_of_adoptable, 1);
+  const std::string advice = "add {file: /etc/a.conf, nodes: [spark-1, spark-2]} to adopt";
+  ASSERT_EQ(plan->stages.size(), 1u);
+  EXPECT_THAT(plan->stages[0].changes,
+              testing::Each(testing::Field("name", &Change::name, advice)));
+  EXPECT_EQ(plan->stages[0].changes.size(), 2u);
+  EXPECT_THAT(Lines({}), testing::Each(testing::HasSubstr(advice)));
 }
 
 TEST_F(CollectDiagnosticsTest, OnlyWhatIsInScopeSpeaks) {

@@ -63,9 +63,16 @@ struct PairScenario {
     facts.links["enP2p1s0f0np0"] = Bare("02:53:50:00:01:03");
   }
 
+  AdoptOffers CollectOffers(const Plugin& plugin, const ClusterFacts& all) const {
+    if (plugin.adoptable == nullptr) return {};
+    return {cluster, plugin.adoptable(cluster, fabric, all)};
+  }
+
   std::vector<Resource> Resources(const Plugin& plugin) const {
     const ClusterFacts all{.nodes = {{facts.node, facts}}};
-    return plugin.resources({cluster, fabric, *cluster.FindNode(facts.node), facts, all});
+    const AdoptOffers offers = CollectOffers(plugin, all);
+    return plugin.resources(
+        {cluster, fabric, *cluster.FindNode(facts.node), facts, all, false, &offers});
   }
 
   Resource Find(const Plugin& plugin, const std::string& name) const {
@@ -93,8 +100,9 @@ struct PairScenario {
   // What the plugin warns of about `subject`; without a message where it does not.
   Diagnostic FindWarning(const Plugin& plugin, const std::string& subject) const {
     const ClusterFacts all{.nodes = {{facts.node, facts}}};
-    for (const Diagnostic& one :
-         plugin.diagnose({cluster, fabric, *cluster.FindNode(facts.node), facts, all})) {
+    const AdoptOffers offers = CollectOffers(plugin, all);
+    for (const Diagnostic& one : plugin.diagnose(
+             {cluster, fabric, *cluster.FindNode(facts.node), facts, all, false, &offers})) {
       if (one.subject != subject) continue;
       EXPECT_EQ(one.severity, Severity::kWarns);
       return one;

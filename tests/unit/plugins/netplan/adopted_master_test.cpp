@@ -208,8 +208,7 @@ TEST(NetplanAdoptMaster, BothEntriesAreOfferedAndListed) {
   one.cluster.settings = {};
   const ClusterFacts all{.nodes = {{one.facts.node, one.facts}}};
   std::vector<std::string> lines;
-  for (const AdoptableFile& file :
-       Get().adoptable({one.cluster, one.fabric, one.cluster.nodes[0], one.facts, all})) {
+  for (const AdoptableFile& file : Get().adoptable(one.cluster, one.fabric, all)) {
     lines.push_back(file.entry);
   }
   EXPECT_THAT(lines, ElementsAre(std::string("file: ") + kBridgeFile, std::string("master: br0")));

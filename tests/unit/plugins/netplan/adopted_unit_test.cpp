@@ -74,8 +74,7 @@ struct UnitCase : test::PairScenario {
   std::vector<std::string> Offers() const {
     const ClusterFacts all{.nodes = {{facts.node, facts}}};
     std::vector<std::string> lines;
-    for (const AdoptableFile& file :
-         Get().adoptable({cluster, fabric, cluster.nodes[0], facts, all})) {
+    for (const AdoptableFile& file : Get().adoptable(cluster, fabric, all)) {
       lines.push_back(file.entry);
     }
     return lines;

@@ -455,8 +455,7 @@ TEST(NetplanAdopt, WhatCouldBeNamedIsListedAndNothingElse) {
   const auto list = [](const AdoptCase& one) {
     const ClusterFacts all{.nodes = {{one.facts.node, one.facts}}};
     std::vector<std::string> lines;
-    for (const AdoptableFile& file :
-         Get().adoptable({one.cluster, one.fabric, one.cluster.nodes[0], one.facts, all})) {
+    for (const AdoptableFile& file : Get().adoptable(one.cluster, one.fabric, all)) {
       lines.push_back(file.entry + " " + file.digest + " " + file.owner);
     }
     return lines;

@@ -78,8 +78,9 @@ struct BootCase : test::PairScenario {
   }
 
   std::vector<std::string> Offers() {
+    Store();
     std::vector<std::string> lines;
-    for (const AdoptableFile& file : Get().adoptable(Input())) {
+    for (const AdoptableFile& file : Get().adoptable(cluster, fabric, {{{facts.node, facts}}})) {
       lines.push_back(file.entry + " " + file.digest.substr(0, 12));
     }
     return lines;

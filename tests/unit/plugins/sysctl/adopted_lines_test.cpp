@@ -39,12 +39,13 @@ struct LinesCase : test::PairScenario {
 
   std::vector<Diagnostic> Diagnose() const {
     const ClusterFacts all{.nodes = {{facts.node, facts}}};
-    return Get().diagnose({cluster, fabric, cluster.nodes[0], facts, all});
+    const AdoptOffers offers(cluster, Get().adoptable(cluster, fabric, all));
+    return Get().diagnose({cluster, fabric, cluster.nodes[0], facts, all, false, &offers});
   }
 
   std::vector<AdoptableFile> Offers() const {
     const ClusterFacts all{.nodes = {{facts.node, facts}}};
-    return Get().adoptable({cluster, fabric, cluster.nodes[0], facts, all});
+    return Get().adoptable(cluster, fabric, all);
   }
 };
 
@@ -174,9 +175,12 @@ TEST(SysctlAdoptLines, NodesWithOneFileAreOneEntry) {
   const ClusterFacts all{.nodes = {{"spark-1", one.facts}, {"spark-2", other}}};
   std::vector<std::string> entries;
   std::vector<std::string> advice;
+  const std::vector<AdoptableFile> files = Get().adoptable(one.cluster, one.fabric, all);
+  for (const AdoptableFile& file : files) entries.push_back(file.entry);
+  const AdoptOffers offers(one.cluster, files);
   for (const NodeSpec& node : one.cluster.nodes) {
-    const PluginInput input{one.cluster, one.fabric, node, all.nodes.at(node.name), all};
-    for (const AdoptableFile& file : Get().adoptable(input)) entries.push_back(file.entry);
+    const PluginInput input{one.cluster, one.fabric, node,   all.nodes.at(node.name),
+                            all,         false,      &offers};
     for (const Diagnostic& warning : Get().diagnose(input)) {
       advice.push_back(warning.next_step.substr(0, warning.next_step.find(" to adopt")));
     }

@@ -248,8 +248,9 @@ TEST(Sysctl, ProbeReadsEachKeyAndReadsReadOnlyOnesAtOnce) {
 
 std::vector<Diagnostic> Diagnose(const test::PairScenario& scenario) {
   const ClusterFacts all{.nodes = {{scenario.facts.node, scenario.facts}}};
-  return Get().diagnose(
-      {scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(), scenario.facts, all});
+  const AdoptOffers offers = scenario.CollectOffers(Get(), all);
+  return Get().diagnose({scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(),
+                         scenario.facts, all, false, &offers});
 }
 
 TEST(Sysctl, IgnoredArpThatMayMisleadIsNoted) {

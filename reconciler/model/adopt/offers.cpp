@@ -1,4 +1,4 @@
-#include "plugins/common/adopt/offers.h"
+#include "reconciler/model/adopt/offers.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "reconciler/base/text.h"
 
-namespace reconciler::plugins {
+namespace reconciler {
 namespace {
 
 constexpr std::string_view kMatch = ", match: [";
@@ -79,29 +79,44 @@ std::string FormatEntry(const EntryParts& parts, const std::map<NodeName, std::s
 
 }  // namespace
 
-void AddOffer(const NodeName& node, const std::string& path, const std::string& entry,
-              const std::string& digest, AdoptOffers& offers) {
-  std::vector<AdoptOffer>& of_path = offers[path];
-  auto offer = std::find_if(of_path.begin(), of_path.end(),
-                            [&](const AdoptOffer& one) { return one.entry == entry; });
-  if (offer == of_path.end()) offer = of_path.insert(of_path.end(), {.entry = entry});
-  offer->digests[node] = digest;
+AdoptOffers::AdoptOffers(const ClusterSpec& cluster, const std::vector<AdoptableFile>& files) {
+  for (const AdoptableFile& file : files) {
+    std::vector<Offer>& of_path = by_path_[file.path];
+    auto offer = std::find_if(of_path.begin(), of_path.end(),
+                              [&](const Offer& one) { return one.entry == file.entry; });
+    if (offer == of_path.end()) offer = of_path.insert(of_path.end(), Offer{.entry = file.entry});
+    offer->digests[file.node] = file.digest;
+  }
+  for (auto& [path, offers] : by_path_) {
+    for (Offer& offer : offers) Format(cluster, offer);
+  }
 }
 
-std::string AdviseToAdopt(const ClusterSpec& cluster, const std::vector<AdoptOffer>& offers) {
+void AdoptOffers::Format(const ClusterSpec& cluster, Offer& offer) {
+  EntryParts parts = SplitEntry(offer.entry);
+  const Value* present = FindEntry(cluster, parts);
+  if (present == nullptr) {
+    offer.added = FormatEntry(parts, offer.digests);
+    return;
+  }
+  std::map<NodeName, std::string> digests = offer.digests;
+  AddPresent(*present, parts, digests);
+  offer.extended = fmt::format("extend the entry on line {} of adopt to {}", present->position.line,
+                               FormatEntry(parts, digests));
+}
+
+std::string AdoptOffers::Advise(const std::string& path, const NodeName& node) const {
+  const auto found = by_path_.find(path);
+  if (found == by_path_.end()) return {};
   std::vector<std::string> added;
   std::vector<std::string> advice;
-  for (const AdoptOffer& offer : offers) {
-    EntryParts parts = SplitEntry(offer.entry);
-    std::map<NodeName, std::string> digests = offer.digests;
-    const Value* present = FindEntry(cluster, parts);
-    if (present == nullptr) {
-      added.push_back(FormatEntry(parts, digests));
-      continue;
+  for (const Offer& offer : found->second) {
+    if (!offer.digests.contains(node)) continue;
+    if (offer.added.empty()) {
+      advice.push_back(offer.extended);
+    } else {
+      added.push_back(offer.added);
     }
-    AddPresent(*present, parts, digests);
-    advice.push_back(fmt::format("extend the entry on line {} of adopt to {}",
-                                 present->position.line, FormatEntry(parts, digests)));
   }
   if (!added.empty()) {
     advice.insert(advice.begin(), fmt::format("add {} to adopt", Join(added, " and ")));
@@ -109,4 +124,4 @@ std::string AdviseToAdopt(const ClusterSpec& cluster, const std::vector<AdoptOff
   return Join(advice, ", and ");
 }
 
-}  // namespace reconciler::plugins
+}  // namespace reconciler
