@@ -118,7 +118,7 @@ class AdoptTest(test_uninstall.UninstallTest):
             self.write(path, content, node)
             self.lab.sh(node, f"touch -d @{1700000000 + node}.123456789 {path}; netplan apply")
             entries.append(f"spark-{node}: '{digest(content)[:12]}'")
-        return f"adopt: [{{file: {path}, nodes: {{{', '.join(entries)}}}}}]\n", test_uninstall.on_both(self.settle)
+        return f"adopt: [{{file: {path}, nodes: {{{', '.join(entries)}}}}}]\n", test_uninstall.for_both(self.settle)
 
     def manifest(self, adopt, *replacements):
         return self.variant_of(PAIR, ("verify:", adopt + "verify:"), *replacements)
@@ -135,7 +135,7 @@ class AdoptTest(test_uninstall.UninstallTest):
         link_local = self.link_local()
         self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
         self.assert_adopted(manifest, *paths)
-        adopted = test_uninstall.on_both(self.settle)
+        adopted = test_uninstall.for_both(self.settle)
         self.replug()
         self.assert_adopted(manifest, *paths)
         self.assertEqual(self.restart(), adopted)
@@ -265,7 +265,7 @@ class Units(AdoptTest):
         adopt = "".join(f"  - {{networkd_unit: {path}, nodes: {{"
                         + ", ".join(f"spark-{node}: '{digest(UNIT.format(port, subnet, node))[:12]}'" for node in (1, 2)) + "}}\n"
                         for path, port, subnet in zip(paths, RIGHT, (177, 178)))
-        return paths, "adopt:\n" + adopt, test_uninstall.on_both(self.settle)
+        return paths, "adopt:\n" + adopt, test_uninstall.for_both(self.settle)
 
     def test_units_are_taken_over_and_written_back(self):
         paths, adopt, before = self.leave_units()
@@ -363,7 +363,7 @@ class NetworkManager(WithoutLinkFiles):
         digests = [[self.lab.sh(node, f"sha256sum <{path}")[:12] for node in (1, 2)] for path in paths]
         adopt = "".join(f"  - {{nm_profile: cx7-{letter}, nodes: {{spark-1: '{one}', spark-2: '{two}'}}}}\n"
                         for letter, (one, two) in zip("ab", digests))
-        return paths, "adopt:\n" + adopt, test_uninstall.on_both(self.settle)
+        return paths, "adopt:\n" + adopt, test_uninstall.for_both(self.settle)
 
     def test_profiles_are_taken_over_and_written_back(self):
         paths, adopt, before = self.leave_profiles()

@@ -24,7 +24,7 @@ done"""
 OURS = "find /etc /run /var/lib -xdev -path '*spark-reconcile*' 2>/dev/null; true"
 
 
-def on_both(work):
+def for_both(work):
     """What `work` returns for each node's number, at the same time on both: most of it is waiting."""
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         return list(pool.map(work, (1, 2)))
@@ -64,7 +64,7 @@ class UninstallTest(LabTest):
             for port, mtu, address in values:
                 self.lab.sh(node, f"ip link set {port} mtu {mtu} up; "
                                   f"ip address add {address.format(node)} broadcast + dev {port}")
-        return on_both(self.settle)
+        return for_both(self.settle)
 
     def claim(self, addresses, own_file_goes, extra=""):
         """Another owner's file configures ports of both nodes from now on; returns the states."""
@@ -74,7 +74,7 @@ class UninstallTest(LabTest):
             with_id = {port: address.format(node) for port, address in addresses.items()}
             self.write("/etc/netplan/99-other.yaml", netplan_file(with_id, extra), node)
             self.lab.sh(node, "netplan apply")
-        return on_both(self.settle)
+        return for_both(self.settle)
 
     def assert_left(self, printed, port):
         self.assertRegex(printed, rf"(?m)^  ! link +{port}: now configured by /etc/netplan/99-other.yaml; left as it is .*"
@@ -93,7 +93,7 @@ class UninstallTest(LabTest):
         self.assertEqual(self.state(node), wanted, f"spark-{node}, a moment later")
 
     def wait_for_both(self, wanted, limit_s=20):
-        on_both(lambda node: self.wait_for(node, wanted[node - 1], limit_s))
+        for_both(lambda node: self.wait_for(node, wanted[node - 1], limit_s))
 
     def settle(self, node):
         """The state, once two readings are the same."""
@@ -104,8 +104,8 @@ class UninstallTest(LabTest):
         return state
 
     def restart(self):
-        on_both(lambda node: self.lab.lab("restart", str(node)))
-        return on_both(self.settle)
+        for_both(lambda node: self.lab.lab("restart", str(node)))
+        return for_both(self.settle)
 
     def replug(self):
         """Long enough that NetworkManager takes the cable for pulled."""
@@ -183,7 +183,7 @@ class Networkd(UninstallTest):
             self.lab.lab("swap", node)
         self.addCleanup(lambda: [self.lab.lab("swap", node) for node in ("1", "2")])
         other = self.variant_of(PAIR, ("cage: p1", "cage: p0"))
-        moved = on_both(self.settle)
+        moved = for_both(self.settle)
         printed = self.apply(other).stdout
         for port in RIGHT:
             self.assert_left(printed, port)
@@ -229,7 +229,7 @@ class NetworkManager(UninstallTest):
     options = ("--topology", "direct", "--nm", "all")
 
     def test_nothing_of_ours_comes_back_with_a_replug_or_a_restart(self):
-        before = on_both(self.settle)
+        before = for_both(self.settle)
         self.apply()
         self.uninstall()
         self.assert_stays(before, after_restart=self.bare)
