@@ -201,7 +201,10 @@ class Rdma(LabTest):
             breaker.join()
             self.reconnect(netdev)
         speed.assert_within(time.monotonic() - began, 120)
-        self.assertIn(("no-acknowledgement", ("spark-1",), ("rail1",)), findings)
+        self.assertIn(("port-down", ("spark-2",), ("rail1",)), findings)
+        # On a busy machine spark-1's time can be over before its device has given up sending again.
+        self.assertEqual(len(findings & {("no-acknowledgement", ("spark-1",), ("rail1",)),
+                                         ("write-hangs", ("spark-1",), ("rail1",))}), 1, findings)
         outcomes = {(check["what"], check["from"], check["outcome"]) for check in report["checks"]
                     if check["level"] == "rdma" and check["rail"] == "rail0" and check["what"] == "write-alone"}
         self.assertEqual(outcomes, {("write-alone", f"spark-{node}", "pass") for node in (1, 2)})
