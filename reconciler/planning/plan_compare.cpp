@@ -198,8 +198,20 @@ Result<std::optional<Plan>> ParseSavedPlan(const std::string& text, const std::s
   return std::move(*plan);
 }
 
-Result<void> CheckPermitted(const Plan& saved, const std::string& file, bool allow_half_cables) {
-  if (!saved.allow_half_cables || allow_half_cables) return {};
+Result<void> CheckPermitted(const Plan& saved, const std::string& file, const Permitted& given) {
+  if (saved.uninstall) {
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = file + ": is the plan of an uninstall, which apply does not carry out",
+                 .hint = "use `uninstall`, which plans again"});
+  }
+  if (saved.overwrite_edited && !given.overwrite_edited) {
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = file +
+                            ": was made with --overwrite-edited: it may write files again that "
+                            "were edited on a node",
+                 .hint = "give apply --overwrite-edited too, or make a new plan without it"});
+  }
+  if (!saved.allow_half_cables || given.half_cables) return {};
   return Fail({.kind = ErrorKind::kUsage,
                .message = file +
                           ": was made with --allow-half-cables: it may change one end of a cable "
@@ -210,8 +222,7 @@ Result<void> CheckPermitted(const Plan& saved, const std::string& file, bool all
 PlanScope MakeScope(const Plan& saved) {
   PlanScope scope{.only = saved.only,
                   .overwrite_edited = saved.overwrite_edited,
-                  .allow_half_cables = saved.allow_half_cables,
-                  .uninstall = saved.uninstall};
+                  .allow_half_cables = saved.allow_half_cables};
   for (const PlanNode& node : saved.nodes) scope.nodes.push_back(node.name);
   return scope;
 }

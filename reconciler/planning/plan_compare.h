@@ -68,11 +68,18 @@ std::vector<const Change*> ListBlockedSince(const Plan& before, const Plan& afte
 // file: it is no plan, or one that was edited since.
 Result<std::optional<Plan>> ParseSavedPlan(const std::string& text, const std::string& file);
 
+struct Permitted {
+  bool half_cables = false;
+  bool overwrite_edited = false;
+};
+
 // What must be permitted again to apply the saved plan in `file`: a reviewed plan shows what is
-// done and not what that risks.
-Result<void> CheckPermitted(const Plan& saved, const std::string& file, bool allow_half_cables);
+// done and not what that risks. The plan of an uninstall is refused in any case: `plan --out` makes
+// none, and an apply of it would leave out what proves that the nodes still reach each other.
+Result<void> CheckPermitted(const Plan& saved, const std::string& file, const Permitted& given);
 
 // The scope that a saved plan was made with, so that the fresh one is made with the same.
+// Precondition: CheckPermitted finds nothing.
 PlanScope MakeScope(const Plan& saved);
 
 // What is carried out of a saved plan: the fresh plan's changes, and none of the saved one's. It

@@ -96,6 +96,23 @@ plan.json: was edited after it was made: its id is not the digest of its content
         self.assertNotIn("was edited", done.stderr)
         self.assertIn("nothing is known: 2 of 2 nodes not reached.", done.stdout)
 
+    def test_an_uninstall_that_leaves_something_says_what_became_of_the_account(self):
+        self.write("cluster.yaml", OUT_OF_REACH)
+        done = self.spark("uninstall", "--access", "--yes")
+        self.assertEqual(done.returncode, 3)
+        self.assertTrue(done.stderr.endswith(
+            "note: /etc/sudoers.d/spark-reconcile stays on the nodes until an uninstall ends with exit code 0\n"), done.stderr)
+
+    def test_a_plan_made_with_overwrite_edited_needs_it_again(self):
+        self.write("cluster.yaml", OUT_OF_REACH)
+        self.assert_ends(self.spark("plan", "--overwrite-edited", "--out", "plan.json"), 3)
+        self.assert_ends(self.spark("apply", "plan.json", "--yes"), 1, out="", err="""\
+plan.json: was made with --overwrite-edited: it may write files again that were edited on a node
+  hint: give apply --overwrite-edited too, or make a new plan without it
+""")
+        done = self.spark("apply", "plan.json", "--yes", "--overwrite-edited")
+        self.assertIn("nothing is known: 2 of 2 nodes not reached.", done.stdout)
+
     def test_half_a_plan_is_refused(self):
         self.saved_plan()
         self.write("plan.json", self.read("plan.json")[:-20])

@@ -29,7 +29,7 @@ void Run(std::string_view input) {
   CheckStages(*plan);
   ListInterruptions(*plan);
   MakeScope(*plan);
-  const auto permitted = CheckPermitted(*plan, "plan.json", false);
+  const auto permitted = CheckPermitted(*plan, "plan.json", {});
   if (!permitted) CheckError(permitted.error());
   Must(FindStale(*plan, *plan).empty(), "a plan is not stale beside itself");
   SelectChanges(*plan, *plan);

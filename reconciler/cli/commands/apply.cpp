@@ -44,8 +44,9 @@ Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
                  .message = "--node and --only do not go with a saved plan: it is applied whole",
                  .hint = "give them to `plan --out`"});
   }
-  const auto permitted =
-      CheckPermitted(**plan, options.selection.manifest, options.flags.allow_half_cables);
+  const auto permitted = CheckPermitted(
+      **plan, options.selection.manifest,
+      {.half_cables = options.flags.allow_half_cables, .overwrite_edited = given.overwrite_edited});
   if (!permitted) return Fail(permitted.error());
   options.selection.manifest = options.manifest_of_plan.empty()
                                    ? FindManifestOf(**plan, options.selection.manifest)

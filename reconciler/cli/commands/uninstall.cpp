@@ -47,7 +47,12 @@ int RunUninstall(const UninstallOptions& options, const Context& context) {
       RunApply(*cluster, scope, std::nullopt,
                MakeGenerationInfo(cluster->spec, cluster->text, options.selection.manifest),
                options.flags, context);
-  if (code != kFine || !options.access) return code;
+  if (!options.access) return code;
+  if (code != kFine) {
+    std::cerr << fmt::format(
+        "note: {} stays on the nodes until an uninstall ends with exit code 0\n", kSudoersFile);
+    return code;
+  }
   return PrintSudoersResults(
       RevokeSudoOnAll(SelectNodes(cluster->spec, scope.nodes), context.dial));
 }

@@ -278,17 +278,37 @@ TEST(ParseSavedPlan, AnErrorNamesTheFile) {
 
 TEST(CheckPermitted, WhatASavedPlanWasMadeWithIsPermittedAgainWhenItIsApplied) {
   Plan saved = MakeSaved();
-  const auto refused = CheckPermitted(saved, "plan.json", false);
+  const auto refused = CheckPermitted(saved, "plan.json", {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
   EXPECT_EQ(FormatError(refused.error()),
             "plan.json: was made with --allow-half-cables: it may change one end of a cable whose "
             "other end cannot be changed with it\n"
             "  hint: give apply --allow-half-cables too, or make a new plan without it\n");
-  EXPECT_TRUE(CheckPermitted(saved, "plan.json", true));
+  EXPECT_TRUE(CheckPermitted(saved, "plan.json", {.half_cables = true}));
   saved.allow_half_cables = false;
-  EXPECT_TRUE(CheckPermitted(saved, "plan.json", false));
-  EXPECT_TRUE(CheckPermitted(saved, "plan.json", true));
+  EXPECT_TRUE(CheckPermitted(saved, "plan.json", {}));
+  saved.overwrite_edited = true;
+  const auto edited = CheckPermitted(saved, "plan.json", {.half_cables = true});
+  ASSERT_FALSE(edited);
+  EXPECT_EQ(edited.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(FormatError(edited.error()),
+            "plan.json: was made with --overwrite-edited: it may write files again that were "
+            "edited on a node\n"
+            "  hint: give apply --overwrite-edited too, or make a new plan without it\n");
+  EXPECT_TRUE(CheckPermitted(saved, "plan.json", {.overwrite_edited = true}));
+}
+
+TEST(CheckPermitted, ASavedPlanNeverTurnsAnApplyIntoAnUninstall) {
+  Plan saved = MakeSaved();
+  saved.uninstall = true;
+  const auto refused =
+      CheckPermitted(saved, "plan.json", {.half_cables = true, .overwrite_edited = true});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(FormatError(refused.error()),
+            "plan.json: is the plan of an uninstall, which apply does not carry out\n"
+            "  hint: use `uninstall`, which plans again\n");
 }
 
 TEST(MakeScope, IsWhatThePlanWasMadeWith) {
@@ -298,13 +318,10 @@ TEST(MakeScope, IsWhatThePlanWasMadeWith) {
   EXPECT_EQ(scope.only, std::vector<std::string>{"netplan"});
   EXPECT_TRUE(scope.allow_half_cables);
   EXPECT_FALSE(scope.overwrite_edited);
-  EXPECT_FALSE(scope.uninstall);
   saved.allow_half_cables = false;
   saved.overwrite_edited = true;
-  saved.uninstall = true;
   EXPECT_FALSE(MakeScope(saved).allow_half_cables);
   EXPECT_TRUE(MakeScope(saved).overwrite_edited);
-  EXPECT_TRUE(MakeScope(saved).uninstall);
 }
 
 TEST(SelectChanges, CarriesOutTheFreshPlansChangesAndNothingOfTheSavedPlan) {
