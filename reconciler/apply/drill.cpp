@@ -66,7 +66,11 @@ Result<std::vector<std::string>> ReadState(const NodeSpec& node, const std::stri
   const auto reply =
       pool.Run(node, BuildScriptPreamble(MakeNonce()) + BuildStateScript(journal), kLimit);
   if (!reply) return Fail(reply.error());
-  return SplitLines(reply->out);
+  std::vector<std::string> lines = SplitLines(reply->out);
+  if (lines.empty() || reply->out.find('\0') != std::string::npos) {
+    return Fail(MakeNodeError(ErrorKind::kApply, node.name, "its state could not be read"));
+  }
+  return lines;
 }
 
 // One drill, from a fresh session to the node's own decision.
@@ -155,7 +159,11 @@ class DrillRun {
       RecordError(after.error());
       return;
     }
-    for (std::size_t i = 0; i < before_.size() && i < after->size(); ++i) {
+    if (after->size() != before_.size()) {
+      RecordError(MakeNodeError(ErrorKind::kApply, node_.name, "its state could not be read"));
+      return;
+    }
+    for (std::size_t i = 0; i < before_.size(); ++i) {
       if (before_[i] == (*after)[i]) {
         report_.checked.push_back(MakePrintable(before_[i].substr(0, before_[i].find(' '))));
       } else {

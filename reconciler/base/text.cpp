@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cctype>
+#include <stdexcept>
 
 namespace reconciler {
 namespace {
@@ -106,7 +106,9 @@ std::optional<std::string> FindClosestMatch(std::string_view word,
 }
 
 std::string QuoteForShell(std::string_view text) {
-  assert(text.find('\0') == std::string_view::npos);
+  if (text.find('\0') != std::string_view::npos) {
+    throw std::logic_error("a word for a shell holds a NUL byte");
+  }
   std::string quoted = "'";
   for (const char c : text) {
     if (c == '\'') {

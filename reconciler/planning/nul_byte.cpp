@@ -7,14 +7,17 @@ namespace {
 
 bool HasNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
-bool HasNul(const RunCommand& command) {
-  return HasNul(command.user) || std::any_of(command.argv.begin(), command.argv.end(),
-                                             [](const std::string& word) { return HasNul(word); });
+bool HasNul(const std::vector<std::string>& texts) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [](const std::string& text) { return HasNul(std::string_view(text)); });
 }
 
-bool HasNul(const Trial& trial) {
-  return HasNul(trial.path) || HasNul(RunCommand{.argv = trial.generator});
+bool HasNul(const RunCommand& command) {
+  return HasNul(command.argv) || HasNul(command.user) || HasNul(command.id) ||
+         HasNul(command.sets) || HasNul(command.makes);
 }
+
+bool HasNul(const Trial& trial) { return HasNul(trial.path) || HasNul(trial.generator); }
 
 bool HasNul(const Action& action) {
   struct Visitor {

@@ -206,7 +206,8 @@ std::vector<std::string> ListTexts(const Action& action) {
     return {remove->path, remove->trial.path};
   const auto& command = std::get<RunCommand>(action);
   std::vector<std::string> texts = command.argv;
-  texts.push_back(command.user);
+  texts.insert(texts.end(), command.makes.begin(), command.makes.end());
+  for (const std::string& text : {command.user, command.id, command.sets}) texts.push_back(text);
   return texts;
 }
 

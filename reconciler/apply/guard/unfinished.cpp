@@ -28,6 +28,20 @@ Error MakeUnreadJournalError(const NodeName& node, const ScriptReply& reply) {
           .context = {node}};
 }
 
+// Of characters that need no quoting anywhere; see MakeApplyId.
+bool IsApplyId(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-';
+  });
+}
+
+Error MakeOddJournalError(const NodeName& node, std::string_view name) {
+  return {.kind = ErrorKind::kApply,
+          .message = fmt::format("the journal could not be read: '{}' is no name of an apply",
+                                 MakePrintable(name)),
+          .context = {node}};
+}
+
 Error MakeNotEndedError(const UnfinishedApply& one, const ScriptReply& reply) {
   return {.kind = ErrorKind::kApply,
           .message = fmt::format("the apply {} could not be ended: exit {}: {}",
@@ -63,7 +77,12 @@ Result<std::vector<UnfinishedApply>> Find(const std::vector<const NodeSpec*>& no
     }
     for (const std::string& line : SplitLines(reply->out)) {
       const std::vector<std::string> words = Split(line, ' ');
-      if (words.size() == 2) found.push_back({&node, words[0], words[1]});
+      if (words.size() != 2) continue;
+      if (!IsApplyId(words[0])) {
+        error = MakeOddJournalError(node.name, words[0]);
+        return;
+      }
+      found.push_back({&node, words[0], words[1]});
     }
   });
   if (!thrown.empty()) error = std::move(thrown.begin()->second);

@@ -35,6 +35,10 @@ TEST(FindClosestMatch, NamesOnlyASlipOfTheKeyboard) {
   EXPECT_EQ(FindClosestMatch("a", {"b"}), std::nullopt);
 }
 
+TEST(QuoteForShell, RefusesAByteThatAShellWouldDrop) {
+  EXPECT_THROW(QuoteForShell(std::string_view("a\0b", 3)), std::logic_error);
+}
+
 TEST(QuoteForShell, KeepsEveryByteInsideOneWord) {
   EXPECT_EQ(QuoteForShell(""), "''");
   EXPECT_EQ(QuoteForShell("$(rm -rf /)\n"), "'$(rm -rf /)\n'");

@@ -1,5 +1,6 @@
 #include "reconciler/gather/gather.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -77,14 +78,27 @@ TEST(Gather, AFileWithANulByteIsUnknownWithTheReason) {
 }
 
 TEST(Gather, ALedgerWhoseTextsHoldANulByteIsUnknown) {
-  const std::string ledger =
-      R"({"format":"spark-reconcile/ledger/1","cluster":"lab","generation":1,)"
-      R"("manifest_digest":"","nodes":[],"entries":[{"kind":"file","name":"/etc/a\u0000b",)"
-      R"("plugin":"hosts","generation":1,"original":[],"triggers":[],"again":[],"impact":"none",)"
-      R"("digest":"","shared":false}]})";
-  const ClusterFacts facts =
-      GatherFrom({{"spark-1", NodeWithFile(std::string(kLedgerFile), ledger)}}, kHosts);
-  EXPECT_EQ(std::get<Unknown>(facts.nodes.at("spark-1").ledger).why, "holds a NUL byte");
+  const auto judge = [](const std::string& name, const std::string& command) {
+    const std::string ledger = fmt::format(
+        R"({{"format":"spark-reconcile/ledger/1","cluster":"lab","generation":1,)"
+        R"("manifest_digest":"","nodes":[],"entries":[{{"kind":"file","name":"{}",)"
+        R"("plugin":"hosts","generation":1,"original":[],"triggers":[{{"time_limit_s":30,{}}}],"again":[],)"
+        R"("impact":"none","digest":"","shared":false}}]}})",
+        name, command);
+    const ClusterFacts facts =
+        GatherFrom({{"spark-1", NodeWithFile(std::string(kLedgerFile), ledger)}}, kHosts);
+    const Unknown* unknown = std::get_if<Unknown>(&facts.nodes.at("spark-1").ledger);
+    return unknown == nullptr ? "" : unknown->why;
+  };
+  EXPECT_EQ(judge("/etc/ab", R"("run":["true"],"user":"","sets":"/sys/a","makes":["/run/a"])"), "");
+  for (const char* command :
+       {R"("run":["a\u0000"],"user":"")", R"("run":["true"],"user":"a\u0000")",
+        R"("run":["true"],"user":"","id":"a\u0000")",
+        R"("run":["true"],"user":"","sets":"/sys/a\u0000b")",
+        R"("run":["true"],"user":"","makes":["/run/a\u0000"])"}) {
+    EXPECT_EQ(judge("/etc/ab", command), "holds a NUL byte") << command;
+  }
+  EXPECT_EQ(judge(R"(/etc/a\u0000b)", R"("run":["true"],"user":"")"), "holds a NUL byte");
 }
 
 TEST(Gather, AFileHasTheTimeThatTheNodeSaysUnlessItIsNone) {

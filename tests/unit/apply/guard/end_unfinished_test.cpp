@@ -61,6 +61,17 @@ TEST_F(EndUnfinishedApplies, JournalsThatCannotBeReadAreAnError) {
             "spark-1: the journal could not be read: exit 2: sh: I/O error\n");
 }
 
+TEST_F(EndUnfinishedApplies, AJournalWhoseNameIsNoneOfOursIsAnError) {
+  for (const auto& [name, shown] :
+       {std::pair<std::string, std::string>(std::string("0123\0", 5), "0123\\x00"),
+        {"../0123", "../0123"}}) {
+    const auto ended = End({.out = name + " revert\n"});
+    ASSERT_FALSE(ended) << name;
+    EXPECT_EQ(FormatErrors({ended.error()}),
+              "spark-1: the journal could not be read: '" + shown + "' is no name of an apply\n");
+  }
+}
+
 TEST_F(EndUnfinishedApplies, OneThatCannotBeEndedNamesItsGuard) {
   const auto ended = End(List("revert"), {.exit_code = 1, .err = "cannot restore /etc/hosts\n"});
   ASSERT_FALSE(ended);
