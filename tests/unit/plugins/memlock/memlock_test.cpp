@@ -143,6 +143,19 @@ TEST(Memlock, LiveLimitThatDiffersIsReloadedOnceAfterTheFiles) {
       ElementsAre(Action(RunCommand{.argv = {"systemctl", "daemon-reload"}, .time_limit_s = 60})));
 }
 
+TEST(Memlock, AReloadIsNamedWhereContainersHaveAGpu) {
+  NodeFacts facts = Facts(Show("8388608", "8388608"));
+  const auto read_interrupts = [&] {
+    return Diff(ListResources(With(test::Text("unlimited")), facts).back(), "memlock")->interrupts;
+  };
+  EXPECT_EQ(read_interrupts(), "");
+  facts.units.gpu_containers =
+      std::vector<std::string>{"docker-" + std::string(64, 'a') + ".scope"};
+  EXPECT_EQ(read_interrupts(),
+            "the GPU access of docker-aaaaaaaaaaaaaaaaa: a container may lose its GPU when systemd "
+            "reloads its units");
+}
+
 TEST(Memlock, LiveLimitHoldsOnlyWhenSoftAndHardBothDo) {
   EXPECT_EQ(ServiceLimit(Show("infinity", "infinity")), "holds");
   EXPECT_EQ(ServiceLimit(Show("18446744073709551615", "18446744073709551615")), "holds");
