@@ -110,6 +110,12 @@ class Access(LabTest):
                                        "the comparison, or to trust the network for once\n")
         done = self.spark("trust", PAIR, "--yes", expect=0)
         self.assertEqual(done.stdout, table % "new" + comparison + "added: spark-2 (192.168.1.22)\n")
+        self.remove_known("192.168.1.22")
+        question = f"Add 1 host key to {path}? Type 'yes' to continue: "
+        code, shown = self.lab.spark_on_terminal(["trust", PAIR], [(question, "y\r")])
+        self.assertEqual((code, shown.endswith("\nnothing was changed\n")), (1, True), shown)
+        code, shown = self.lab.spark_on_terminal(["trust", PAIR], [(question, "yes\r")])
+        self.assertEqual((code, shown.endswith("\nadded: spark-2 (192.168.1.22)\n")), (0, True), shown)
         self.assertEqual(self.spark("trust", PAIR, expect=0).stdout, table % "known")
         with open(path, encoding="utf-8") as source:
             self.assertEqual([line.split()[1] for line in source if is_of(line, "192.168.1.22")], ["ssh-ed25519"])

@@ -198,6 +198,19 @@ def kept(trial, rest):
         raise Broken("\n".join([f"exit {trial.exit_code}, and below {folder} it is not as before:", *node_state.differences(was, now)]))
 
 
+def already_before(trial, rest):
+    """already-before NODE: waits until it is as before but for the guard, with nothing repaired yet and nothing written down."""
+    def is_guards(name):
+        return name.startswith("guard ") or (name.startswith("file /etc/systemd/system/") and "spark-reconcile-" in name)
+
+    def find_differences():
+        was, now = ({name: value for name, value in state.items() if not is_guards(name)}
+                    for state in (trial.pair.known[trial.here][int(rest)], node_state.read(trial.pair.lab.run, int(rest))))
+        return node_state.differences(was, now)
+    if not speed.eventually(lambda: not find_differences(), REACH_S, 1):
+        raise Broken("\n".join([f"spark-{rest} is not as before; {speed.gave_up(REACH_S)}", *find_differences()]))
+
+
 def leave(trial, rest):
     """leave NODE FILE: what no row may do; proves that the comparison sees it."""
     node, path = rest.split()
