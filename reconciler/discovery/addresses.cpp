@@ -92,8 +92,8 @@ class AddressFinder {
         continue;
       }
       found_.subnets[i] = FindFree();
-      found_.gaps.push_back(fmt::format("rail{}: {}; {} is free and takes its place", i, whys[i],
-                                        ToString(found_.subnets[i])));
+      found_.gaps.push_back(fmt::format("rail{}: {}; {} is free and takes its place{}", i, whys[i],
+                                        ToString(found_.subnets[i]), DescribeMoves(i, rails[i])));
     }
     FindMtu(rails);
     FindLiveOnly(rails);
@@ -147,16 +147,36 @@ class AddressFinder {
     return {};
   }
 
+  Ipv4Address GetNewAddress(std::size_t rail, const NodeName& node) const {
+    const auto id = static_cast<std::uint32_t>(found_.ids.at(node));
+    return {found_.subnets[rail].address.bits + id};
+  }
+
+  // ": spark-1 enp1s0f1np1 192.168.0.2 → 192.168.177.1" of all ports whose address a node was
+  // given.
+  std::string DescribeMoves(std::size_t rail, const FoundRail& ports) const {
+    std::vector<std::string> moves;
+    for (const auto& [node, netdev] : ports.netdevs) {
+      const LinkFact* link = FindLink(facts_, node, netdev);
+      if (link == nullptr) continue;
+      std::vector<std::string> old;
+      for (const Ipv4Prefix& address : link->ipv4) {
+        if (!IsLinkLocal(address)) old.push_back(ToString(address.address));
+      }
+      if (old.empty()) continue;
+      moves.push_back(fmt::format("{} {} {} → {}", node, netdev, Join(old, " and "),
+                                  ToString(GetNewAddress(rail, node))));
+    }
+    return moves.empty() ? "" : ": " + Join(moves, ", ");
+  }
+
   // Ports without an address in a subnet that stays.
   void AddMissing(std::size_t rail, const FoundRail& ports) {
     for (const auto& [node, netdev] : ports.netdevs) {
       const PortAddress port = FindAddress(facts_, node, netdev);
       if (port.address) continue;
-      const Ipv4Prefix& subnet = found_.subnets[rail];
-      const auto id = static_cast<std::uint32_t>(found_.ids.at(node));
       found_.gaps.push_back(fmt::format("rail{}: {} {} {}; the manifest gives it {}", rail, node,
-                                        netdev, port.why,
-                                        ToString(Ipv4Address{subnet.address.bits + id})));
+                                        netdev, port.why, ToString(GetNewAddress(rail, node))));
     }
   }
 

@@ -423,7 +423,7 @@ not as found: spark-2's left cage: no carrier, so that no cable was found
 not as found: spark-2's right cage: a link, but nothing answers, so that no cable was found
 not as found: rail0: spark-1 {RIGHT[0]} has no address; the manifest gives it 192.168.0.1
 not as found: rail1: 192.168.0.0/24 is another rail's too: not expressible, each rail needs its own subnet; 192.168.177.0/24 is \
-free and takes its place
+free and takes its place: spark-2 {RIGHT[1]} 192.168.0.4 → 192.168.177.3
 """)
         self.assertIn("  - {name: spark-1, address: 192.168.1.21}\n  - {name: spark-2, address: 192.168.1.22, id: 3}\n", text)
         self.assertIn(f"  - {{file: {GUIDE}, nodes: {{spark-2: {digest(configured)[:12]}}}}}", text)

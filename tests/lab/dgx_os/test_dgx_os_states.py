@@ -50,9 +50,9 @@ not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free
 
     def test_b_both_twins_in_one_subnet(self):
         found, errors = self.walk(ONE_SUBNET, (1, 2), "192.168.0", 2)
-        self.assertEqual(errors, """\
+        self.assertEqual(errors, f"""\
 not as found: rail1: 192.168.0.0/24 is another rail's too: not expressible, each rail needs its own subnet; 192.168.177.0/24 is \
-free and takes its place
+free and takes its place: spark-1 {RIGHT[1]} 192.168.0.2 → 192.168.177.1, spark-2 {RIGHT[1]} 192.168.0.4 → 192.168.177.3
 """)
         self.assertIn("  subnets:\n    - 192.168.0.0/24\n    - 192.168.177.0/24\n", found)
 

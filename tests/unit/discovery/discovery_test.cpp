@@ -227,9 +227,12 @@ TEST(Discover, TwinsInOneSubnetKeepTheFirstRailAndGetAFreeOneForTheSecond) {
   hosts.Address(2, "p1", 0, "192.168.0.3/24");
   hosts.Address(2, "p1", 1, "192.168.0.4/24");
   const Discovery discovery = hosts.Find();
-  EXPECT_THAT(discovery.gaps,
-              ElementsAre("rail1: 192.168.0.0/24 is another rail's too: not expressible, each rail "
-                          "needs its own subnet; 192.168.177.0/24 is free and takes its place"));
+  EXPECT_THAT(
+      discovery.gaps,
+      ElementsAre("rail1: 192.168.0.0/24 is another rail's too: not expressible, each rail "
+                  "needs its own subnet; 192.168.177.0/24 is free and takes its place: spark-1 "
+                  "enP2p1s0f1np1 192.168.0.2 → 192.168.177.1, spark-2 enP2p1s0f1np1 "
+                  "192.168.0.4 → 192.168.177.3"));
   EXPECT_THAT(FormatDiscovery(discovery),
               HasSubstr("# Not as found: rail1: 192.168.0.0/24 is another"));
   const ClusterSpec spec = Load(discovery);
@@ -335,7 +338,9 @@ TEST(Discover, HostNumbersThatDifferBetweenRailsKeepTheFirst) {
   hosts.Address(2, "p1", 1, "192.168.11.7/24");
   EXPECT_THAT(hosts.Find().gaps,
               ElementsAre("rail1: spark-2 has host number 7 there and 2 on another rail; "
-                          "192.168.177.0/24 is free and takes its place"));
+                          "192.168.177.0/24 is free and takes its place: spark-1 enP2p1s0f1np1 "
+                          "192.168.11.1 → 192.168.177.1, spark-2 enP2p1s0f1np1 192.168.11.7 → "
+                          "192.168.177.2"));
 }
 
 TEST(Discover, PortsOfOneRailInTwoSubnetsAreNamed) {
