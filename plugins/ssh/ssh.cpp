@@ -8,6 +8,7 @@
 #include "plugins/ssh/blocks.h"
 #include "plugins/ssh/keys.h"
 #include "plugins/ssh/mesh.h"
+#include "plugins/ssh/shared_key.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/find.h"
@@ -237,13 +238,32 @@ Diagnostic MakeMissing(const Site& site, std::string subject, const Unknown& why
           .subject = std::move(subject)};
 }
 
+// One private key that is on every node is no key of ours, and the mesh does not use it.
+std::vector<Diagnostic> DiagnoseSharedKey(const Site& site) {
+  const std::string path = MakeSshPath(site.user, kConfig);
+  const Observed<FileState> observed = FindFile(site.input.facts, path);
+  const FileState* config = Known(observed);
+  const auto line = config != nullptr ? FindSharedKeyLine(config->content) : std::nullopt;
+  if (!line) return {};
+  return {
+      {.severity = Severity::kInforms,
+       .code = "ssh-shared-key",
+       .message = fmt::format("{}:{} offers ~/.ssh/id_ed25519_shared to every host, one private "
+                              "key that NVIDIA's script copies to every node",
+                              path, *line),
+       .next_step = "where nothing needs it any more, remove that section, the key, and its "
+                    "line in authorized_keys, on every node",
+       .where = site.where,
+       .subject = path}};
+}
+
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const auto mesh = ReadMesh(input.cluster);
   if (!mesh) return {};
   const Site site = MakeSite(*mesh, input);
   const std::string authorized = site.Block(kAuthorizedKeys);
   const std::string known_hosts = site.Block(kKnownHosts);
-  std::vector<Diagnostic> missing;
+  std::vector<Diagnostic> missing = DiagnoseSharedKey(site);
   for (const Peer& peer : site.peers) {
     const PeerKey key = FindPeerKey(input.all, peer.name, peer.user);
     const auto* unknown = std::get_if<Unknown>(&key);

@@ -56,6 +56,38 @@ TEST(SshMesh, ManifestWithoutAUserIsRefused) {
   EXPECT_EQ(errors[0].where, (SourceMark{"cluster.yaml", {6, 5}}));
 }
 
+TEST(SshMesh, AKeyThatEveryNodeSharesIsNamedWhereItIsOfferedToAllHosts) {
+  Scenario scenario = Cluster();
+  const auto find = [&](const std::string& config) {
+    scenario.facts.nodes["spark-1"].files[kConfig] = FileState{.content = config};
+    for (const Diagnostic& one :
+         Get().diagnose({scenario.cluster, scenario.fabric, scenario.cluster.nodes[0],
+                         scenario.facts.nodes.at("spark-1"), scenario.facts})) {
+      if (one.code != "ssh-shared-key") continue;
+      EXPECT_EQ(one.severity, Severity::kInforms);
+      EXPECT_EQ(one.next_step,
+                "where nothing needs it any more, remove that section, the key, and its line in "
+                "authorized_keys, on every node");
+      return one.message;
+    }
+    return std::string();
+  };
+  const std::string key = "IdentityFile ~/.ssh/id_ed25519_shared\n";
+  EXPECT_EQ(find("Host a\n  User b\n\nHost *\n    " + key),
+            "~nvidia/.ssh/config:5 offers ~/.ssh/id_ed25519_shared to every host, one private key "
+            "that NVIDIA's script copies to every node");
+  const std::vector<std::string> shared = {
+      key, "host b *\n\tidentityfile=%d/.ssh/id_ed25519_shared\n", "Match all\n" + key};
+  for (const std::string& config : shared) EXPECT_NE(find(config), "") << config;
+  const std::vector<std::string> others = {"",
+                                           "Host *\n",
+                                           "Host spark-2\n" + key,
+                                           "Match host a\n" + key,
+                                           "# Host *\n# " + key,
+                                           "Host *\n  IdentityFile ~/.ssh/id_ed25519_spark\n"};
+  for (const std::string& config : others) EXPECT_EQ(find(config), "") << config;
+}
+
 TEST(SshMesh, AddressesThatSshConfigWouldExpandAreRefused) {
   Scenario scenario = Cluster();
   EXPECT_THAT(Get().check(scenario.cluster, scenario.fabric), IsEmpty());
