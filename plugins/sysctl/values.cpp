@@ -26,8 +26,10 @@ struct Rule {
   std::int64_t most = kInt;
   bool rising = false;            // no number is less than the one before
   std::string_view meaning = {};  // of several numbers
+  std::string_view example = {};  // a value; without one, GetExample finds a number
 };
 
+constexpr std::string_view kBuffer = "268435456";
 constexpr std::string_view kBytes = "least, default and most bytes";
 constexpr std::string_view kPages = "low, pressure and high, in pages";
 
@@ -61,9 +63,11 @@ constexpr Rule kRules[] = {
     {"kernel.panic_on_oops", 1, 0, 1},
     {"kernel.perf_event_paranoid", 1, -1, 4},
     {"kernel.pid_max", 1, 301, 4194304},
-    {"kernel.printk", 4, 0, kInt, false, "console, default, least and default console log level"},
+    {"kernel.printk", 4, 0, kInt, false, "console, default, least and default console log level",
+     "4 4 1 7"},
     {"kernel.randomize_va_space", 1, 0, 2},
-    {"kernel.sem", 4, 0, kInt, false, "SEMMSL, SEMMNS, SEMOPM and SEMMNI"},
+    {"kernel.sem", 4, 0, kInt, false, "SEMMSL, SEMMNS, SEMOPM and SEMMNI",
+     "32000 1024000000 500 32000"},
     {"kernel.shmall", 1, 0, kLong},
     {"kernel.shmmax", 1, 0, kLong},
     {"kernel.shmmni", 1, 0, 32768},
@@ -76,17 +80,17 @@ constexpr Rule kRules[] = {
     {"net.core.bpf_jit_enable", 1, 0, 2},
     {"net.core.busy_poll"},
     {"net.core.busy_read"},
-    {"net.core.default_qdisc", kWord},
+    {"net.core.default_qdisc", kWord, 0, 0, false, "", "fq"},
     {"net.core.netdev_budget"},
     {"net.core.netdev_budget_usecs"},
     {"net.core.netdev_max_backlog"},
     {"net.core.optmem_max"},
     {"net.core.rmem_default", 1, 2048},
-    {"net.core.rmem_max", 1, 2048},
+    {"net.core.rmem_max", 1, 2048, kInt, false, "", kBuffer},
     {"net.core.rps_sock_flow_entries", 1, 0, std::int64_t{1} << 29},
     {"net.core.somaxconn"},
     {"net.core.wmem_default", 1, 4096},
-    {"net.core.wmem_max", 1, 4096},
+    {"net.core.wmem_max", 1, 4096, kInt, false, "", kBuffer},
     {"net.ipv4.conf.*.accept_local", 1, 0, 1},
     {"net.ipv4.conf.*.accept_redirects", 1, 0, 1},
     {"net.ipv4.conf.*.accept_source_route", 1, 0, 1},
@@ -106,32 +110,32 @@ constexpr Rule kRules[] = {
     {"net.ipv4.icmp_echo_ignore_broadcasts", 1, 0, 1},
     {"net.ipv4.ip_default_ttl", 1, 1, 255},
     {"net.ipv4.ip_forward", 1, 0, 1},
-    {"net.ipv4.ip_local_port_range", 2, 1, kPort, true, "first and last port"},
+    {"net.ipv4.ip_local_port_range", 2, 1, kPort, true, "first and last port", "32768 60999"},
     {"net.ipv4.ip_unprivileged_port_start", 1, 0, kPort},
     {"net.ipv4.neigh.default.gc_thresh1"},
     {"net.ipv4.neigh.default.gc_thresh2"},
     {"net.ipv4.neigh.default.gc_thresh3"},
     {"net.ipv4.tcp_adv_win_scale", 1, -31, 31},
-    {"net.ipv4.tcp_congestion_control", kWord},
+    {"net.ipv4.tcp_congestion_control", kWord, 0, 0, false, "", "bbr"},
     {"net.ipv4.tcp_fastopen"},
     {"net.ipv4.tcp_fin_timeout"},
     {"net.ipv4.tcp_keepalive_intvl", 1, 1},
     {"net.ipv4.tcp_keepalive_probes", 1, 1, 255},
     {"net.ipv4.tcp_keepalive_time", 1, 1},
     {"net.ipv4.tcp_max_syn_backlog"},
-    {"net.ipv4.tcp_mem", 3, 0, kLong, true, kPages},
+    {"net.ipv4.tcp_mem", 3, 0, kLong, true, kPages, "190785 254381 381570"},
     {"net.ipv4.tcp_moderate_rcvbuf", 1, 0, 1},
     {"net.ipv4.tcp_mtu_probing", 1, 0, 2},
     {"net.ipv4.tcp_no_metrics_save", 1, 0, 1},
-    {"net.ipv4.tcp_rmem", 3, 1, kInt, true, kBytes},
+    {"net.ipv4.tcp_rmem", 3, 1, kInt, true, kBytes, "4096 131072 268435456"},
     {"net.ipv4.tcp_sack", 1, 0, 1},
     {"net.ipv4.tcp_slow_start_after_idle", 1, 0, 1},
     {"net.ipv4.tcp_syncookies", 1, 0, 2},
     {"net.ipv4.tcp_timestamps", 1, 0, 2},
     {"net.ipv4.tcp_tw_reuse", 1, 0, 2},
     {"net.ipv4.tcp_window_scaling", 1, 0, 1},
-    {"net.ipv4.tcp_wmem", 3, 1, kInt, true, kBytes},
-    {"net.ipv4.udp_mem", 3, 0, kLong, true, kPages},
+    {"net.ipv4.tcp_wmem", 3, 1, kInt, true, kBytes, "4096 65536 268435456"},
+    {"net.ipv4.udp_mem", 3, 0, kLong, true, kPages, "190785 254381 381570"},
     {"net.ipv4.udp_rmem_min", 1, 1},
     {"net.ipv4.udp_wmem_min", 1, 1},
     {"net.ipv6.conf.*.accept_ra", 1, 0, 2},
@@ -203,6 +207,14 @@ std::optional<std::int64_t> ReadUnit(std::string_view text) {
   return *number << (10 * (power + 1));
 }
 
+// A right value of the rule's key, as it is written in a manifest.
+std::string GetExample(const Rule& rule) {
+  constexpr std::int64_t kUsual = 4096;
+  if (rule.example.empty()) return fmt::format("{}", std::clamp(kUsual, rule.least, rule.most));
+  const bool is_several = rule.example.find(' ') != std::string_view::npos;
+  return is_several ? fmt::format("'{}'", rule.example) : std::string(rule.example);
+}
+
 std::string WriteHint(const Rule& rule, const std::vector<std::string>& words) {
   std::vector<std::string> bytes;
   bool has_unit = false;
@@ -215,8 +227,12 @@ std::string WriteHint(const Rule& rule, const std::vector<std::string>& words) {
     return fmt::format("the kernel knows no units: write {}{}{}", words.size() > 1 ? "'" : "",
                        MakePrintable(Join(bytes, " ")), words.size() > 1 ? "'" : "");
   }
-  if (!rule.meaning.empty()) return fmt::format("{}, with blanks between them", rule.meaning);
-  return rule.count == kWord ? "" : "in decimal digits alone";
+  const std::string example = GetExample(rule);
+  if (!rule.meaning.empty()) {
+    return fmt::format("{}, with blanks between them, such as {}", rule.meaning, example);
+  }
+  if (rule.count == kWord) return "such as " + example;
+  return "in decimal digits alone, such as " + example;
 }
 
 bool IsRight(const Rule& rule, const std::vector<std::string>& words) {
@@ -263,10 +279,13 @@ std::optional<std::string> FindMeantKey(const std::string& key) {
 }
 
 std::optional<BadValue> JudgeValue(const std::string& key, const std::string& value) {
-  if (value.empty()) {
-    return BadValue{"a value", "leave the key out to leave the setting as it is"};
-  }
   const Rule* rule = FindRule(key);
+  if (value.empty()) {
+    constexpr std::string_view kLeaveOut = "leave the key out to leave the setting as it is";
+    if (rule == nullptr) return BadValue{"a value", std::string(kLeaveOut)};
+    return BadValue{FormatWanted(*rule),
+                    fmt::format("write a value such as {}, or {}", GetExample(*rule), kLeaveOut)};
+  }
   if (rule == nullptr) return std::nullopt;
   const std::vector<std::string> words = Split(value, ' ');
   if (!IsRight(*rule, words)) return BadValue{FormatWanted(*rule), WriteHint(*rule, words)};

@@ -145,6 +145,7 @@ std::string FindTypeHint(const Value& value, const nlohmann::json& schema) {
   const auto wants = [&](std::string_view type) {
     return std::find(types.begin(), types.end(), type) != types.end();
   };
+  if (value.IsNull()) return schema.value("emptyHint", "");
   if (wants("number") && value.AsBool() != nullptr) return "write 1 or 0";
   if (wants("string") && (IsNumber(value) || value.AsBool() != nullptr)) return "put it in quotes";
   if (std::string form = FormatAsMap(value, schema); !form.empty()) return "write it as " + form;

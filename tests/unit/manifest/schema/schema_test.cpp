@@ -90,6 +90,7 @@ TEST(GetClusterSchema, UsesOnlyKeywordsThatMessagesExplain) {
                                        "propertyNames",
                                        "patternErrorMessage",
                                        "singleValue",
+                                       "emptyHint",
                                        "unit"};
   EXPECT_THAT(PathsWhere([&](const std::string&, const json& schema) {
                 for (const auto& keyword : schema.items()) {

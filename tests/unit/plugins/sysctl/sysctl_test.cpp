@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "plugins/sysctl/keys.h"
+#include "plugins/sysctl/values.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 #include "tests/unit/plugins/pair_scenario.h"
@@ -422,17 +423,54 @@ TEST(Sysctl, AValueThatTheKernelWouldRefuseIsAManifestError) {
             "'net.core.rmem_max', found '256M'\n"
             "  hint: the kernel knows no units: write 268435456\n");
   EXPECT_EQ(CheckOne("net.core.rmem_max", test::Text("")),
-            "cluster.yaml:3:5: sysctl: wanted a value for 'net.core.rmem_max', found nothing\n"
-            "  hint: leave the key out to leave the setting as it is\n");
+            "cluster.yaml:3:5: sysctl: wanted a whole number from 2048 to 2147483647 for "
+            "'net.core.rmem_max', found nothing\n"
+            "  hint: write a value such as 268435456, or leave the key out to leave the setting as "
+            "it is\n");
   EXPECT_EQ(CheckOne("vm/swappiness", test::Text("abc")),
             "cluster.yaml:3:5: sysctl: wanted a whole number from 0 to 200 for 'vm/swappiness', "
-            "found 'abc'\n  hint: in decimal digits alone\n");
+            "found 'abc'\n  hint: in decimal digits alone, such as 200\n");
   EXPECT_EQ(CheckOne("net.ipv4.ip_forward", test::Number(2)),
             "cluster.yaml:3:5: sysctl: wanted 0 or 1 for 'net.ipv4.ip_forward', found '2'\n"
-            "  hint: in decimal digits alone\n");
+            "  hint: in decimal digits alone, such as 1\n");
   EXPECT_EQ(CheckOne("net.ipv4.tcp_congestion_control", test::Text("bbr cubic")),
             "cluster.yaml:3:5: sysctl: wanted one word for 'net.ipv4.tcp_congestion_control', "
-            "found 'bbr cubic'\n");
+            "found 'bbr cubic'\n  hint: such as bbr\n");
+}
+
+TEST(Sysctl, TheValueOfAHintIsRight) {
+  for (const char* key : {"fs.nr_open",
+                          "kernel.panic",
+                          "kernel.pid_max",
+                          "kernel.printk",
+                          "kernel.sem",
+                          "kernel.shmmni",
+                          "kernel.watchdog_thresh",
+                          "net.core.default_qdisc",
+                          "net.core.rmem_default",
+                          "net.core.rmem_max",
+                          "net.core.wmem_max",
+                          "net.core.somaxconn",
+                          "net.ipv4.ip_forward",
+                          "net.ipv4.ip_local_port_range",
+                          "net.ipv4.tcp_adv_win_scale",
+                          "net.ipv4.tcp_mem",
+                          "net.ipv4.tcp_congestion_control",
+                          "net.ipv4.tcp_rmem",
+                          "net.ipv4.tcp_wmem",
+                          "net.ipv4.udp_mem",
+                          "vm.mmap_min_addr",
+                          "vm.swappiness",
+                          "vm.watermark_scale_factor"}) {
+    const auto bad = JudgeValue(key, "");
+    ASSERT_TRUE(bad) << key;
+    const std::string begin = "write a value such as ";
+    ASSERT_TRUE(bad->hint.starts_with(begin)) << bad->hint;
+    std::string example = bad->hint.substr(begin.size(), bad->hint.find(", or ") - begin.size());
+    std::erase(example, '\'');
+    EXPECT_FALSE(example.empty()) << key;
+    EXPECT_FALSE(JudgeValue(key, example)) << key << " = " << example;
+  }
 }
 
 TEST(Sysctl, TriplesAndRangesAreCheckedAsAWhole) {
@@ -440,7 +478,8 @@ TEST(Sysctl, TriplesAndRangesAreCheckedAsAWhole) {
   EXPECT_EQ(CheckOne("net.ipv4.tcp_rmem", test::Number(6291456)),
             "cluster.yaml:3:5: sysctl: wanted 3 whole numbers from 1 to 2147483647 for "
             "'net.ipv4.tcp_rmem', found '6291456'\n"
-            "  hint: least, default and most bytes, with blanks between them\n");
+            "  hint: least, default and most bytes, with blanks between them, such as '4096 131072 "
+            "268435456'\n");
   EXPECT_EQ(CheckOne("net.ipv4.tcp_rmem", test::Text("4096 128K 64MiB")),
             "cluster.yaml:3:5: sysctl: wanted 3 whole numbers from 1 to 2147483647 for "
             "'net.ipv4.tcp_rmem', found '4096 128K 64MiB'\n"
@@ -448,7 +487,7 @@ TEST(Sysctl, TriplesAndRangesAreCheckedAsAWhole) {
   EXPECT_EQ(CheckOne("net.ipv4.ip_local_port_range", test::Text("60999 32768")),
             "cluster.yaml:3:5: sysctl: wanted numbers of which none is less than the one before it "
             "for 'net.ipv4.ip_local_port_range', found '60999 32768'\n"
-            "  hint: first and last port, with blanks between them\n");
+            "  hint: first and last port, with blanks between them, such as '32768 60999'\n");
 }
 
 TEST(Sysctl, OnlyNumbersAsTheKernelShowsThemAreNumbers) {
