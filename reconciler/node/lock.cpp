@@ -48,6 +48,16 @@ std::string ReadStartTime(int pid) {
   return fields.size() > 20 ? fields[20] : "-";
 }
 
+// Neither free nor anyone's.
+Error MakeUnreadableError(const NodeName& node) {
+  return {.kind = ErrorKind::kApply,
+          .message = "the lock cannot be read: its lease does not say which shell holds it",
+          .context = {node},
+          .hint =
+              "read it again; where that stays, the next apply takes the lock if it is free, "
+              "and writes a new lease"};
+}
+
 }  // namespace
 
 Error MakeLockedError(const NodeName& node, std::string_view lease) {
@@ -84,6 +94,7 @@ Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool) {
   if (!reply) return Fail(reply.error());
   const std::vector<std::string> lines = SplitLines(reply->out);
   if (!lines.empty() && lines[0] == "free") return NodeLock{};
+  if (!lines.empty() && lines[0] == "unreadable") return Fail(MakeUnreadableError(node.name));
   const std::vector<std::string> words =
       lines.empty() ? std::vector<std::string>() : Split(lines[0], ' ');
   const auto shell = words.size() == 4 ? ParseNumber<int>(words[1]) : std::nullopt;

@@ -28,6 +28,7 @@ struct NodeLock {
   std::optional<int> overdue_s = {};
 };
 
+// An error where the lease does not say whether the lock is held: that is neither free nor held.
 Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool);
 
 // Why the holder has surely ended: it is overdue by more than `silent_s`, or it was a process of

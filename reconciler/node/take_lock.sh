@@ -38,7 +38,7 @@ trap 'rm -f "$D/lease" "$D/lease.until"; kill $watch 2>/dev/null' EXIT
 trap 'exit 129' HUP INT TERM PIPE
 # Its first request comes when all nodes are connected to.
 read -r up _ </proc/uptime; echo "$((${up%.*} + FIRST))" >"$D/lease.until"
-printf '%s\n' "$LEASE" >"$D/lease" && echo "shell $$" >>"$D/lease"
+printf '%s\nshell %s\n' "$LEASE" $$ >"$D/lease" # at once: without its end it cannot be read
 # By exec: dash keeps the old ones of a function's redirections open, and with them the lock and the connection.
 (exec </dev/null >/dev/null 2>&1 9>&- && end_when_silent) &
 watch=$!

@@ -111,6 +111,20 @@ class Locks(LabTest):
             for node in (1, 2):
                 self.lab.sh(node, "rm -f /var/tmp/hold /usr/local/sbin/sync")
 
+    def test_5_a_lease_that_does_not_name_its_shell_is_neither_free_nor_held(self):
+        self.lab.sh(1, "echo 'ada@desk pid 4 since then' >/var/lib/spark-reconcile/lease; rm /etc/netplan/60-spark-reconcile.yaml")
+        listed = self.spark("lock", "list", PAIR, expect=3)
+        self.assertEqual(listed.stdout, "spark-2  free\n")
+        self.assertEqual(listed.stderr, """\
+spark-1: the lock cannot be read: its lease does not say which shell holds it
+  hint: read it again; where that stays, the next apply takes the lock if it is free, and writes a new lease
+""")
+        waited = self.spark("status", PAIR, "--wait", "1", expect=3)
+        self.assertRegex(waited.stderr, r"waited for 1 s: the lock of spark-1 cannot be read")
+        self.assertEqual(self.spark("lock", "break", PAIR, expect=3).stdout, "spark-2  free\n")
+        self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", expect=0)
+        self.assertEqual(self.spark("lock", "list", PAIR, expect=0).stdout, "spark-1  free\nspark-2  free\n")
+
 
 if __name__ == "__main__":
     unittest.main()

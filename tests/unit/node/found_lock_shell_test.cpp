@@ -96,8 +96,34 @@ TEST_F(FoundLock, TheLeaseOfAShellThatDoesNotHoldTheLockIsLeftOver) {
   EXPECT_THAT(ReadLines(), ElementsAre("free"));
   WriteLease(999999999);
   EXPECT_THAT(ReadLines(), ElementsAre("free"));
-  Put("state/lease", "ada@desk since then\n");  // cut off before its third line
-  EXPECT_THAT(ReadLines(), ElementsAre("free"));
+}
+
+TEST_F(FoundLock, ALeaseThatNamesNoShellIsUnreadableWhetherTheLockIsHeldOrNot) {
+  const std::string whole = "ada@desk since then\nprocess 1 a b 2\nshell 4711\n";
+  const auto expect_unreadable = [&] {
+    // Also in the middle of a number, which may be another process's then.
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+      Put("state/lease", whole.substr(0, size));
+      EXPECT_THAT(ReadLines(), ElementsAre("unreadable")) << whole.substr(0, size);
+    }
+    for (const char* shell : {"", "x", "12x", "-1", "0", "1 2", "../self", "$$"}) {
+      Put("state/lease", "ada@desk since then\nshell " + std::string(shell) + "\n");
+      EXPECT_THAT(ReadLines(), ElementsAre("unreadable")) << shell;
+    }
+    std::filesystem::remove(Path("state/lease"));
+    std::filesystem::create_directory(Path("state/lease"));
+    EXPECT_THAT(ReadLines(), ElementsAre("unreadable")) << "it is a folder";
+    std::filesystem::remove(Path("state/lease"));
+  };
+  expect_unreadable();
+  Hold();
+  expect_unreadable();
+}
+
+TEST_F(FoundLock, ALeaseThatGoesWhileItIsReadIsThatOfAFreeLock) {
+  Put("state/lease", "ada@desk since then\n");
+  const ScriptReply reply = RunWith(kReadLockSh, "read() { rm -f \"$D/lease\"; return 1; }");
+  EXPECT_EQ(reply.out, "free\n");
 }
 
 TEST_F(FoundLock, AHeldLockIsPrintedWithItsLease) {

@@ -51,6 +51,20 @@ TEST_F(LocksOfTheCluster, AreReadOnEveryNodeThatAnswers) {
   EXPECT_EQ(locks.nodes.at("spark-2").overdue_s, -5);
 }
 
+TEST_F(LocksOfTheCluster, OneWhoseLeaseNamesNoShellIsNeitherFreeNorHeldNorBroken) {
+  network_.SetNode("spark-1", LockNode("unreadable\n"));
+  const Locks locks = ReadLocks(Nodes(), pool_);
+  EXPECT_EQ(locks.nodes.count("spark-1"), 0u);
+  EXPECT_EQ(FormatErrors(locks.errors),
+            "spark-1: the lock cannot be read: its lease does not say which shell holds it\n"
+            "  hint: read it again; where that stays, the next apply takes the lock if it is free, "
+            "and writes a new lease\n");
+  const auto results = Break();
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].node, "spark-2");
+  EXPECT_FALSE(WasBroken("spark-1"));
+}
+
 TEST_F(LocksOfTheCluster, AFreeOneIsNotBroken) {
   const auto results = Break();
   ASSERT_EQ(results.size(), 2u);
