@@ -10,7 +10,7 @@
 #include "reconciler/cli/files.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/transport/text_file.h"
-#include "reconciler/verify/report/html.h"
+#include "reconciler/verify/report/html/html.h"
 #include "reconciler/verify/report/junit.h"
 #include "reconciler/verify/report/markdown.h"
 #include "reconciler/verify/report/metrics/verify_metrics.h"

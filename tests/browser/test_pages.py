@@ -62,9 +62,9 @@ def install(npm):
         file.write(wanted)
 
 
-def spark(*arguments):
+def spark(*arguments, expect=0):
     done = speed.run([PROGRAM, *arguments], 60, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == expect, done.stderr
     return done.stdout
 
 
@@ -78,6 +78,11 @@ def make_pages():
             json.dump(report, file)
         pages.append(os.path.join(OUT, f"{name}.html"))
         spark("report", source, "--report", pages[-1])
+    before = os.path.join(OUT, "before.json")
+    with open(before, "w", encoding="utf-8") as file:
+        json.dump(report_samples.earlier_eight(), file)
+    pages.append(os.path.join(OUT, "changes.html"))
+    spark("report", before, os.path.join(OUT, "eight.json"), "--report", pages[-1], expect=6)
     for case in ("leaf-spine-8", "leaf-spine-32", "ring-8-collectives-only"):
         svg = spark("graph", os.path.join(ROOT, "tests/cases/fabric", case, "cluster.yaml"), "--format", "svg")
         pages.append(os.path.join(OUT, f"{case}.svg.html"))

@@ -99,10 +99,21 @@ slower since 2026-11-23 03:12 UTC
                     self.assert_ends(done, 1, out="")
                     self.assertTrue(done.stderr.startswith(said), done.stderr)
 
-    def test_two_reports_are_no_page_and_no_junit(self):
-        for more in (("--report", "page.html"), ("--junit", "junit.xml")):
+    def test_two_reports_are_a_page_too(self):
+        self.save("today.json", {**self.today, "facts": report_samples.facts_of(["spark-1", "spark-2"], "6.17.0-1001-nvidia")})
+        text = self.spark("report", "yesterday.json", "today.json")
+        done = self.spark("report", "yesterday.json", "today.json", "--report", "page.html")
+        self.assert_ends(done, 0, out=text.stdout, err="")
+        page = self.read("page.html")
+        self.assertIn("<h1>homelab: nothing got worse</h1>", page)
+        self.assertIn("<td>6.11.0-1016-nvidia</td><td>6.17.0-1001-nvidia</td><td>spark-1, spark-2</td>", page)
+        self.assert_ends(self.spark("report", "yesterday.json", "today.json", "--report", "none/page.html"), 1, out=text.stdout,
+                         err="none/page.html: cannot be written: No such file or directory\n")
+
+    def test_two_reports_are_no_junit_and_no_metrics(self):
+        for more in (("--junit", "junit.xml"), ("--prometheus", "today.prom")):
             self.assert_ends(self.spark("report", "yesterday.json", "today.json", *more), 1, out="",
-                             err="two reports are compared as text, markdown or JSON only\n")
+                             err="two reports are compared as text, markdown, JSON or a page only\n")
 
     def test_a_comparison_is_json_by_its_schema(self):
         with open(os.path.join(ROOT, "schema/comparison.schema.json"), encoding="utf-8") as file:

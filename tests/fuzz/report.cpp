@@ -3,7 +3,7 @@
 
 #include "reconciler/model/json/json.h"
 #include "reconciler/verify/report/compare.h"
-#include "reconciler/verify/report/html.h"
+#include "reconciler/verify/report/html/html.h"
 #include "reconciler/verify/report/junit.h"
 #include "reconciler/verify/report/markdown.h"
 #include "reconciler/verify/report/metrics/verify_metrics.h"
@@ -28,6 +28,7 @@ void CheckCompared(const Report& report) {
        "a report does not differ from itself");
   Must(IsPlainText(RenderComparison(report, report, *same)), "a comparison is plain text");
   Must(IsPlainText(RenderComparisonMarkdown(report, report, *same)), "it is plain Markdown");
+  Must(IsPlainText(RenderComparisonHtml(report, report, *same)), "it is plain HTML");
   Dump(ComparisonToJson(report, report, *same));
 }
 

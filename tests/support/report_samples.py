@@ -129,3 +129,15 @@ def degraded_eight():
                 finding("rail-unproven", nodes[4:5], "could-not-measure")]
     return {**make(nodes, leaf_spine_fabric(nodes), "rdma", findings, slow=nodes[2:3]),
             "not_measured": {"level": "nccl", "why": "no usable NVIDIA driver on " + nodes[7]}}
+
+
+def earlier_eight():
+    """The same eight a day before: none is degraded, but other writes are slower, and another finding is there."""
+    before = {**degraded_eight(), "run": {"began": "2026-11-23T03:12:05Z", "seconds": 29.8, "program": "0.1.0"}}
+    nodes = [device["name"] for device in before["fabric"]["devices"] if not device["switch"]]
+    findings = [finding("path-mtu", nodes[5:7], evidence=["ping: local error: message too long, mtu=1500"]), before["findings"][1]]
+    checks = checks_of(nodes) + [check("ping", "path", nodes[0], rail=0)]
+    for number, one in enumerate(checks):
+        if one["what"] == "write-together" and number % 5 == 0:
+            one["gbps"] *= 0.8
+    return {**before, "findings": findings, "checks": checks, "facts": facts_of(nodes, "6.11.0-1014-nvidia")}

@@ -20,9 +20,10 @@ struct ReportOptions {
 
 int CompareSaved(const ReportOptions& options) {
   const ReportOutput& output = options.output;
-  if (!output.junit.empty() || !output.html.empty() || !output.prometheus.empty()) {
-    return PrintError({.message = "two reports are compared as text, markdown or JSON only"},
-                      kUsageOrManifest);
+  if (!output.junit.empty() || !output.prometheus.empty()) {
+    return PrintError(
+        {.message = "two reports are compared as text, markdown, JSON or a page only"},
+        kUsageOrManifest);
   }
   const auto before = ReadReportFile(options.files[0]);
   const auto after = ReadReportFile(options.files[1]);
@@ -38,6 +39,12 @@ int CompareSaved(const ReportOptions& options) {
     std::cout << (output.format == "markdown"
                       ? RenderComparisonMarkdown(*before, *after, *comparison, noise)
                       : RenderComparison(*before, *after, *comparison, noise));
+  }
+  if (!output.html.empty()) {
+    const std::string page = RenderComparisonHtml(*before, *after, *comparison, noise);
+    if (const auto written = WriteResultFile(output.html, page); !written) {
+      return PrintError(written.error(), kUsageOrManifest);
+    }
   }
   return reconciler::FindExitCode(*comparison);
 }

@@ -73,4 +73,8 @@ std::string RenderComparison(const Report& before, const Report& after,
 std::string RenderComparisonMarkdown(const Report& before, const Report& after,
                                      const ReportComparison& comparison, const Noise& noise = {});
 
+// One page that needs no network, in the style of RenderHtml's.
+std::string RenderComparisonHtml(const Report& before, const Report& after,
+                                 const ReportComparison& comparison, const Noise& noise = {});
+
 }  // namespace reconciler

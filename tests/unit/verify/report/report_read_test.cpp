@@ -8,7 +8,7 @@
 #include "reconciler/verify/nccl/judge/judge.h"
 #include "reconciler/verify/report/cable_rates.h"
 #include "reconciler/verify/report/compare.h"
-#include "reconciler/verify/report/html.h"
+#include "reconciler/verify/report/html/html.h"
 #include "reconciler/verify/report/junit.h"
 #include "reconciler/verify/report/markdown.h"
 #include "reconciler/verify/report/render.h"

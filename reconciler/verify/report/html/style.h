@@ -4,13 +4,14 @@
 
 namespace reconciler {
 
-// Of the page that RenderHtml writes. Colours have a contrast of at least 4.5 to 1 with their
+// Of every page that MakePage makes. Colours have a contrast of at least 4.5 to 1 with their
 // background; an outcome is a word too, never a colour alone.
 inline constexpr std::string_view kHtmlStyle =
     ":root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --page: #ffffff; --card: "
     "#f6f8fa; "
     "--edge: #d0d7de; --ok: #116329; --ok-back: #dafbe1; --warn: #6f4e00; --warn-back: #fff3c4; "
     "--bad: #a40e26; --bad-back: #ffebe9; --link: #0550ae; --heat: 140; --heat-time: 215; "
+    "--heat-worse: 355; "
     "--heat-light: 88%; } "
     "@media (prefers-color-scheme: dark) { "
     ":root { --text: #e6edf3; --soft: #9da7b1; --page: #0d1117; --card: #161b22; --edge: #3d444d; "
@@ -44,8 +45,8 @@ inline constexpr std::string_view kHtmlStyle =
     "caption { text-align: left; padding: .4rem .6rem; color: var(--soft); } "
     "th, td { padding: .3rem .6rem; text-align: left; border-top: 1px solid var(--edge); "
     "white-space: nowrap; } "
-    "th { white-space: normal; min-width: 12rem; } th[scope=col] { overflow-wrap: anywhere; "
-    "min-width: 4rem; } "
+    "th { white-space: normal; min-width: 12rem; } th[scope=col] { min-width: 4rem; } "
+    ".nodes th[scope=col] { overflow-wrap: anywhere; } "
     "td.number { text-align: right; font-variant-numeric: tabular-nums; } "
     "td.pass { color: var(--ok); } td.warn { color: var(--warn); } td.fail { color: var(--bad); } "
     ".picture { background: #ffffff; padding: .5rem; } "

@@ -1,11 +1,11 @@
-#include "reconciler/verify/report/html.h"
+#include "reconciler/verify/report/html/html.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "reconciler/verify/report/html_chart.h"
+#include "reconciler/verify/report/html/chart.h"
 
 namespace reconciler {
 namespace {
@@ -87,6 +87,23 @@ TEST(RenderHtml, FactsAreATableWithARowForEach) {
   EXPECT_THAT(RenderHtml(report),
               HasSubstr("<tr><th scope=\"row\">kernel</th><td>6.11</td><td>6.17</td></tr>\n"
                         "<tr><th scope=\"row\">product</th><td>a&lt;b</td><td>–</td></tr>\n"));
+}
+
+// Or the columns of a table that goes on over several pages have no names on the second one.
+TEST(RenderHtml, EveryTableHasAHeadThatIsPrintedOnEachPage) {
+  Report report = MakeDegradedReport();
+  report.facts = {{"spark-1", {{"kernel", "6.11"}}}};
+  const std::string page = RenderHtml(report);
+  const auto count = [&](std::string_view text) {
+    std::size_t found = 0;
+    for (std::size_t at = page.find(text); at != std::string::npos; at = page.find(text, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(count("<table"), 3u);
+  EXPECT_EQ(count("</caption>\n<thead><tr>"), 3u);
+  EXPECT_THAT(page, HasSubstr("aria-label=\"Facts of each node\" style=\"--columns: 2\">"));
 }
 
 TEST(RenderHtml, WhatANodeSaysIsTextAndNothingIsLoaded) {

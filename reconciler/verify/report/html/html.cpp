@@ -1,4 +1,4 @@
-#include "reconciler/verify/report/html.h"
+#include "reconciler/verify/report/html/html.h"
 
 #include <fmt/format.h>
 
@@ -14,24 +14,12 @@
 #include "reconciler/fabric/drawing/picture.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/verify/report/cable_rates.h"
-#include "reconciler/verify/report/html_chart.h"
-#include "reconciler/verify/report/html_style.h"
+#include "reconciler/verify/report/html/chart.h"
+#include "reconciler/verify/report/html/page.h"
 #include "reconciler/verify/report/report_nccl.h"
 
 namespace reconciler {
 namespace {
-
-std::string_view ChooseVerdictStyle(VerificationOutcome outcome) {
-  switch (outcome) {
-    case VerificationOutcome::kPassed:
-      return "passed";
-    case VerificationOutcome::kFailed:
-      return "failed";
-    case VerificationOutcome::kNotMeasured:
-      return "unsure";
-  }
-  return "";
-}
 
 std::string_view NameLevel(VerifyLevel level) {
   switch (level) {
@@ -63,34 +51,11 @@ std::string RenderVerdict(const Report& report) {
       left_out.empty() ? "" : "; " + EscapeXml(left_out));
 }
 
-std::string RenderFindingSection(const Finding& finding) {
-  std::string text = fmt::format("<section class=\"finding {0}\"><h3>{0}: {1}, {2}</h3><dl>\n",
-                                 ToString(finding.outcome), EscapeXml(finding.code),
-                                 EscapeXml(FormatPlace(finding)));
-  const auto add = [&](std::string_view label, const std::string& value) {
-    if (!value.empty()) text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", label, EscapeXml(value));
-  };
-  add("Cause", finding.cause);
-  add("Next step", finding.next_step);
-  add("Expected", finding.expected);
-  add("Measured", finding.measured);
-  for (const std::string& line : finding.evidence) add("Evidence", line);
-  if (finding.explains > 1) add("Explains", FormatPlural(finding.explains, "check", "checks"));
-  return text + "</dl></section>\n";
-}
-
 std::string RenderFindings(const Report& report) {
   std::string text = "<h2>Findings</h2>\n";
   if (report.findings.empty()) return text + "<p>None.</p>\n";
   for (const Finding& finding : report.findings) text += RenderFindingSection(finding);
   return text;
-}
-
-// A region that scrolls must be reached with the keyboard, and needs a name then.
-std::string MakeScrolling(std::string_view name, const std::string& content) {
-  return fmt::format(
-      "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">{}</div>\n",
-      EscapeXml(name), content);
 }
 
 // What a heat map shows of its checks.
@@ -151,24 +116,21 @@ std::string RenderCell(const Check& check, const HeatMap& map, double most) {
 }
 
 // A column per node. Long names would push the columns apart: they are numbered.
-std::string RenderRows(const std::vector<NodeName>& nodes,
-                       const std::function<std::string(const NodeName&, const NodeName&)>& render) {
+HtmlTable MakeMatrix(const std::string& caption, const std::vector<NodeName>& nodes,
+                     const std::function<std::string(const NodeName&, const NodeName&)>& render) {
   constexpr std::size_t kLongest = 12;
   const bool is_numbered = std::any_of(nodes.begin(), nodes.end(),
                                        [](const NodeName& node) { return node.size() > kLongest; });
-  std::string text = "<tr><td></td>";
+  HtmlTable table{.caption = caption, .columns = {""}};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    text += fmt::format("<th scope=\"col\">{}</th>",
-                        is_numbered ? std::to_string(i + 1) : EscapeXml(nodes[i]));
+    const std::string number = std::to_string(i + 1);
+    table.columns.push_back(is_numbered ? number : nodes[i]);
+    table.html += fmt::format("<tr><th scope=\"row\">{}{}</th>", is_numbered ? number + " " : "",
+                              EscapeXml(nodes[i]));
+    for (const NodeName& to : nodes) table.html += render(nodes[i], to);
+    table.html += "</tr>\n";
   }
-  text += "</tr>\n";
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    text += fmt::format("<tr><th scope=\"row\">{}{}</th>",
-                        is_numbered ? fmt::format("{} ", i + 1) : "", EscapeXml(nodes[i]));
-    for (const NodeName& to : nodes) text += render(nodes[i], to);
-    text += "</tr>\n";
-  }
-  return text;
+  return table;
 }
 
 std::string RenderHeatMap(const Report& report, const HeatMap& map) {
@@ -185,13 +147,11 @@ std::string RenderHeatMap(const Report& report, const HeatMap& map) {
     most = std::max(most, GetShown(check, map.shown).value_or(0));
     if (map.shown == Shown::kBandwidth) most = std::max(most, check.roofline_gbps.value_or(0));
   }
-  const std::string caption = FormatCaption(map);
-  const std::string rows = RenderRows(nodes, [&](const NodeName& from, const NodeName& to) {
+  const auto render = [&](const NodeName& from, const NodeName& to) {
     const auto cell = cells.find({from, to});
     return cell == cells.end() ? std::string("<td>–</td>") : RenderCell(*cell->second, map, most);
-  });
-  return MakeScrolling(
-      caption, fmt::format("<table><caption>{}</caption>\n{}</table>", EscapeXml(caption), rows));
+  };
+  return MakeTable(MakeMatrix(FormatCaption(map), nodes, render));
 }
 
 std::set<HeatMap> ListHeatMaps(const Report& report, VerifyLevel level) {
@@ -228,14 +188,9 @@ std::string RenderNccl(const NcclSummary& summary) {
         figure.in_place ? "yes" : "no", figure.time_us, figure.p95_us, FormatShort(figure.busbw));
   }
   if (rows.empty()) return text;
-  constexpr std::string_view kCaption = "Collectives: time in µs, bus bandwidth in GB/s";
-  return text + MakeScrolling(kCaption,
-                              fmt::format("<table><caption>{}</caption>\n<tr><th scope=\"col\">"
-                                          "Collective</th><th scope=\"col\">Size</th><th "
-                                          "scope=\"col\">Type</th><th scope=\"col\">In place</th>"
-                                          "<th scope=\"col\">Mean</th><th scope=\"col\">95 %</th>"
-                                          "<th scope=\"col\">GB/s</th></tr>\n{}</table>",
-                                          kCaption, rows));
+  return text + MakeTable({"Collectives: time in µs, bus bandwidth in GB/s",
+                           {"Collective", "Size", "Type", "In place", "Mean", "95 %", "GB/s"},
+                           rows});
 }
 
 std::string RenderFabric(const Report& report) {
@@ -253,21 +208,21 @@ std::string RenderFabric(const Report& report) {
 std::string RenderFacts(const Report& report) {
   if (report.facts.empty()) return "";
   std::set<std::string> names;
-  std::string text = "<table><caption>Facts of each node</caption>\n<tr><td></td>";
+  HtmlTable table{.caption = "Facts of each node", .columns = {""}};
   for (const auto& [node, facts] : report.facts) {
-    text += fmt::format("<th scope=\"col\">{}</th>", EscapeXml(node));
+    table.columns.push_back(node);
     for (const auto& [name, value] : facts) names.insert(name);
   }
-  text += "</tr>\n";
   for (const std::string& name : names) {
-    text += fmt::format("<tr><th scope=\"row\">{}</th>", EscapeXml(name));
+    table.html += fmt::format("<tr><th scope=\"row\">{}</th>", EscapeXml(name));
     for (const auto& [node, facts] : report.facts) {
       const auto found = facts.find(name);
-      text += fmt::format("<td>{}</td>", found == facts.end() ? "–" : EscapeXml(found->second));
+      table.html +=
+          fmt::format("<td>{}</td>", found == facts.end() ? "–" : EscapeXml(found->second));
     }
-    text += "</tr>\n";
+    table.html += "</tr>\n";
   }
-  return "<h2>Facts</h2>\n" + MakeScrolling("Facts of each node", text + "</table>");
+  return "<h2>Facts</h2>\n" + MakeTable(table);
 }
 
 std::string RenderFooter(const Report& report) {
@@ -282,18 +237,15 @@ std::string RenderFooter(const Report& report) {
 }  // namespace
 
 std::string RenderHtml(const Report& report) {
-  std::string text = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
-      "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}: {}</title>\n"
-      "<style>{}</style>\n</head>\n<body>\n",
-      EscapeXml(report.cluster), ToString(FindVerificationOutcome(report)), kHtmlStyle);
-  text += RenderVerdict(report) + "<main>\n" + RenderFindings(report) + RenderFabric(report);
+  std::string text =
+      RenderVerdict(report) + "<main>\n" + RenderFindings(report) + RenderFabric(report);
   for (const VerifyLevel level : {VerifyLevel::kRdma, VerifyLevel::kPing, VerifyLevel::kSsh}) {
     text += RenderLevel(report, level);
   }
   if (report.nccl) text += RenderNccl(*report.nccl);
-  text += RenderFacts(report);
-  return text + "</main>\n" + RenderFooter(report) + "</body>\n</html>\n";
+  text += RenderFacts(report) + "</main>\n" + RenderFooter(report);
+  return MakePage(fmt::format("{}: {}", report.cluster, ToString(FindVerificationOutcome(report))),
+                  text);
 }
 
 }  // namespace reconciler

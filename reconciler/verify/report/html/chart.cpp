@@ -1,4 +1,4 @@
-#include "reconciler/verify/report/html_chart.h"
+#include "reconciler/verify/report/html/chart.h"
 
 #include <fmt/format.h>
 
