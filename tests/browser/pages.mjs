@@ -30,12 +30,31 @@ async function look(path, width, scheme) {
   await page.screenshot({ path: join(out, `${basename(path)}-${width}-${scheme}.png`), fullPage: true });
   Object.assign(found, await judge(page));
   await page.emulateMedia({ media: "print", colorScheme: scheme });
+  found.paper = await judgePaper(page);
   const margin = { top: "10mm", bottom: "10mm", left: "10mm", right: "10mm" };
   const pdf = await page.pdf({ path: join(out, `${basename(path)}-${width}-${scheme}.pdf`), format: "A4", margin,
                                landscape: path.includes(".svg.") });
   found.printed_pages = (pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) || []).length;
   await context.close();
   return found;
+}
+
+// What stands beyond the edge of an A4 page with the margins below, where no one can scroll, and the colours there.
+async function judgePaper(page) {
+  const viewport = page.viewportSize();
+  await page.setViewportSize({ width: 718, height: 1047 });
+  const paper = await page.evaluate(() => {
+    const beyond = [...document.querySelectorAll("body *")].filter((one) => {
+      const box = one.getBoundingClientRect();
+      return box.width > 0 && box.right > document.documentElement.clientWidth + 1;
+    });
+    const body = getComputedStyle(document.body);
+    const small = [...document.querySelectorAll("table")].map((one) => parseFloat(getComputedStyle(one).fontSize));
+    return { beyond: beyond.map((one) => `${one.tagName} ${one.textContent.slice(0, 40)}`), background: body.backgroundColor,
+             keeps_colours: body.printColorAdjust, smallest_letters: Math.min(...small) };
+  });
+  await page.setViewportSize(viewport);
+  return paper;
 }
 
 // Accessibility, and which regions the keyboard reaches.

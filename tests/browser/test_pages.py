@@ -25,6 +25,7 @@ OUT = os.path.join(MODULES, "pages")
 # Nothing but the drawing, so that what is printed is its size.
 AROUND_SVG = ('<!DOCTYPE html><html lang="en"><title>Drawing</title><style>body {{ margin: 0 }} svg {{ display: block }}</style>'
               '<main>{}</main></html>')
+MOST_PAGES = {"pair.html": 6, "eight.html": 8, "changes.html": 10}
 OLDEST_NODE = 18  # that playwright-core runs with
 
 
@@ -133,6 +134,17 @@ class Pages(unittest.TestCase):
     def test_the_keyboard_reaches_every_region_that_scrolls_and_shows_where_it_is(self):
         self.check_reports(lambda one: self.assertGreater(one["regions"], 3))
         self.check_reports(lambda one: self.assertEqual(one["reached"], one["regions"]))
+
+    def test_nothing_of_a_report_is_beyond_the_edge_of_the_paper(self):
+        self.check_reports(lambda one: self.assertEqual(one["paper"]["beyond"], []))
+
+    def test_a_report_is_printed_on_white_and_with_its_colours(self):
+        self.check_reports(lambda one: self.assertEqual((one["paper"]["background"], one["paper"]["keeps_colours"]),
+                                                        ("rgb(255, 255, 255)", "exact")))
+
+    def test_a_printed_report_can_be_read(self):
+        self.check_reports(lambda one: self.assertGreaterEqual(one["paper"]["smallest_letters"], 9))
+        self.check_reports(lambda one: self.assertLessEqual(one["printed_pages"], MOST_PAGES[one["page"]]))
 
     def test_a_drawing_prints_on_one_page(self):
         self.check(filter(is_drawing, FOUND), lambda one: self.assertEqual(one["printed_pages"], 1))

@@ -13,7 +13,7 @@ inline constexpr std::string_view kHtmlStyle =
     "--bad: #a40e26; --bad-back: #ffebe9; --link: #0550ae; --heat: 140; --heat-time: 215; "
     "--heat-worse: 355; "
     "--heat-light: 88%; } "
-    "@media (prefers-color-scheme: dark) { "
+    "@media screen and (prefers-color-scheme: dark) { "
     ":root { --text: #e6edf3; --soft: #9da7b1; --page: #0d1117; --card: #161b22; --edge: #3d444d; "
     "--ok: #7ee2a0; --ok-back: #12341e; --warn: #f2cc60; --warn-back: #3a2d08; --bad: #ffa198; "
     "--bad-back: #4a1418; --link: #79c0ff; --heat-light: 22%; } } "
@@ -62,7 +62,20 @@ inline constexpr std::string_view kHtmlStyle =
     "stroke: #9333ea; } "
     ".line4 { stroke: #b8860b; } "
     "footer { margin-top: 2rem; color: var(--soft); } "
-    "@media print { body { max-width: none; } .finding, .wide, tr { break-inside: avoid; } h2 { "
-    "break-after: avoid; } .wide { overflow: visible; } } ";
+    // On paper: light, with its colours, and nothing beyond the edge, where no one can scroll.
+    "@media print { :root { color-scheme: light; font-size: 12px; } "
+    "body { max-width: none; padding: 0; font-size: 12px; line-height: 1.4; "
+    "print-color-adjust: exact; -webkit-print-color-adjust: exact; } "
+    ".finding, tr, svg { break-inside: avoid; } h2, h3, caption, thead { break-after: avoid; } "
+    ".wide { overflow: visible; break-inside: avoid; } "
+    ".wide:has(tr:nth-child(20)) { break-inside: auto; } "
+    "table { font-size: min(12px, calc(660px / (4 * var(--columns, 4) + 10))); } "
+    "th, td, caption { padding: .25em .4em; } "
+    "th, td { white-space: normal; overflow-wrap: anywhere; } "
+    "td.number, td.word { overflow-wrap: normal; } "
+    "th, th[scope=col] { min-width: 0; overflow-wrap: normal; } footer { break-before: avoid; } "
+    "th[scope=row] { min-width: 8em; overflow-wrap: anywhere; } "
+    ".nodes th[scope=col] { min-width: 2.5em; overflow-wrap: anywhere; } "
+    ".picture svg, .chart { min-width: 0; max-width: 100%; height: auto; } } ";
 
 }  // namespace reconciler
