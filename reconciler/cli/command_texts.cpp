@@ -7,6 +7,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/planning/layout.h"
 
 namespace reconciler::cli {
 namespace {
@@ -150,7 +151,30 @@ std::string MakeFooter(const CommandText& text) {
          "\nEvery command also takes --no-color, --parallelism and --prompt-sudo-password.";
 }
 
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(std::size_t columns) : columns_(columns) {}
+
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    const std::string help = Formatter::make_help(app, std::move(name), mode);
+    std::string wrapped;
+    for (const std::string& line : SplitLines(help)) {
+      const bool is_example = line.starts_with("  spark-reconcile ");
+      wrapped += is_example ? line + "\n" : WrapColumns(line + "\n", columns_);
+    }
+    return wrapped;
+  }
+
+ private:
+  std::size_t columns_ = 0;
+};
+
 }  // namespace
+
+std::shared_ptr<CLI::FormatterBase> MakeHelpFormatter(std::size_t columns) {
+  return std::make_shared<HelpFormatter>(columns);
+}
 
 void AddCommandTexts(CLI::App& app) {
   for (const CommandText& text : ListTexts()) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class FormatterBase;
+}  // namespace CLI
 
 namespace reconciler::cli {
 
@@ -26,6 +29,10 @@ Error MakeUnknownError(const std::string& what, const std::string& word,
 // The command of the program that these words call; none: the program. An error names what is near.
 Result<const CLI::App*> FindNamedCommand(const CLI::App& app,
                                          const std::vector<std::string>& words);
+
+// Of help whose lines have at most so many columns, but for examples, which can be copied. 0: as
+// long as they are.
+std::shared_ptr<CLI::FormatterBase> MakeHelpFormatter(std::size_t columns);
 
 // As --help prints it, for the program or a command of it.
 std::string FormatHelp(const CLI::App& app);

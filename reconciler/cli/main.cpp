@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <filesystem>
@@ -35,14 +37,19 @@ const CLI::App* FindCalled(const CLI::App& app) {
   return called;
 }
 
+// Where the command that was called says what it takes.
+std::string MakeHelpHint(const CLI::App& app) {
+  std::string path;
+  for (const CLI::App* part = FindCalled(app); part != &app; part = part->get_parent()) {
+    path = " " + part->get_name() + path;
+  }
+  return "`spark-reconcile" + path + " --help` lists what it takes";
+}
+
 void PrintUnknownArgument(const CLI::App& app) {
   const std::string word = app.remaining(true).front();
   const CLI::App* called = FindCalled(app);
-  std::string path;
-  for (const CLI::App* part = called; part != &app; part = part->get_parent()) {
-    path = " " + part->get_name() + path;
-  }
-  const std::string hint = "`spark-reconcile" + path + " --help` lists what it takes";
+  const std::string hint = MakeHelpHint(app);
   if (!word.starts_with('-')) {
     PrintUnknown("argument", word, {}, hint);
     return;
@@ -84,6 +91,11 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
   using namespace reconciler::cli;  // NOLINT(google-build-using-namespace): a list of their names
   CLI::App app{"Declarative reconciler for clusters of NVIDIA DGX Spark machines",
                "spark-reconcile"};
+  const std::size_t columns = FindTerminalTraits(STDOUT_FILENO, /*no_colour=*/true).columns;
+  app.formatter(MakeHelpFormatter(columns));  // before commands are added, which have the same
+  app.failure_message([](const CLI::App* all, const CLI::Error& error) {
+    return reconciler::FormatError({.message = error.what(), .hint = MakeHelpHint(*all)});
+  });
   app.set_version_flag("-V,--version", SPARK_VERSION, "Print the version");
   app.require_subcommand(1);
 

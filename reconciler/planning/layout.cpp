@@ -19,6 +19,19 @@ std::size_t FindEndOfColumns(std::string_view text, std::size_t columns) {
   return at;
 }
 
+// Where the second column of a line begins; of a line that goes on below one, its own begin. 0:
+// there is none, or no room for one.
+std::size_t FindSecondColumn(std::string_view line, std::size_t columns) {
+  constexpr std::size_t kRoom = 20;
+  const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
+  const std::size_t gap = line.find("  ", first);
+  const std::size_t second =
+      gap == std::string_view::npos ? first : line.find_first_not_of(' ', gap);
+  const bool is_column =
+      second != std::string_view::npos && second > 2 && second + kRoom <= columns;
+  return is_column ? second : 0;
+}
+
 }  // namespace
 
 std::string ShortenTo(std::string_view text, std::size_t columns) {
@@ -52,6 +65,18 @@ std::string WrapLines(const std::string& text, std::size_t columns) {
   std::string wrapped;
   for (const std::string& line : SplitLines(text)) {
     const std::string indent(std::min(line.find_first_not_of(' '), line.size()) + 2, ' ');
+    wrapped += Join(WrapTo(line, columns, indent), "\n") + "\n";
+  }
+  return wrapped;
+}
+
+std::string WrapColumns(const std::string& text, std::size_t columns) {
+  if (columns == 0) return text;
+  std::string wrapped;
+  for (const std::string& line : SplitLines(text)) {
+    const std::size_t second = FindSecondColumn(line, columns);
+    const std::size_t deeper = std::min(line.find_first_not_of(' '), line.size()) + 2;
+    const std::string indent(second > 0 ? second : deeper, ' ');
     wrapped += Join(WrapTo(line, columns, indent), "\n") + "\n";
   }
   return wrapped;

@@ -20,4 +20,8 @@ std::vector<std::string> WrapTo(std::string_view text, std::size_t columns,
 // text as it is.
 std::string WrapLines(const std::string& text, std::size_t columns);
 
+// The same for lines of two columns, with two spaces or more between them: the second column goes
+// on below itself.
+std::string WrapColumns(const std::string& text, std::size_t columns);
+
 }  // namespace reconciler

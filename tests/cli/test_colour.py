@@ -81,6 +81,18 @@ Each node is armed to revert the plan before its first
             for line in self.on_a_terminal(*command.split(), columns=60, code=code, NO_COLOR="1").splitlines():
                 self.assertLessEqual(len(line), 60, line)
 
+    def test_help_keeps_to_it_but_for_examples_that_are_copied(self):
+        for command in (("--help",), ("help",), ("apply", "--help"), ("help", "lock", "list"), ("help", "schema")):
+            lines = self.on_a_terminal(*command, columns=60).splitlines()
+            self.assertEqual([line for line in lines if len(line) > 60 and not line.startswith("  spark-reconcile ")], [], command)
+        self.assertIn("""\
+  --only TEXT ...             Only this plugin's resources
+                              (may be given several times)
+""", self.on_a_terminal("plan", "--help", columns=60))
+        self.assertIn("\n  spark-reconcile completion bash >/etc/bash_completion.d/spark-reconcile\n",
+                      self.on_a_terminal("completion", "--help", columns=60))
+        self.assertEqual(self.on_a_terminal("plan", "--help", columns=0), self.spark("plan", "--help").stdout)
+
     def test_json_has_none_on_a_terminal_either(self):
         self.assertNotIn("\033", self.on_a_terminal(*PLAN, "--format", "json"))
 

@@ -17,7 +17,6 @@ COMMANDS = ("init", "discover", "validate", "add-node", "remove-node", "trust", 
 
 NO_MANIFEST = ("`spark-reconcile discover HOST HOST` writes a manifest of nodes as they are, `spark-reconcile init` one to "
                "fill in")
-TAIL = "\nRun with --help for more information.\n"
 
 # Each command as it is called with a manifest.
 WITH_MANIFEST = {
@@ -365,7 +364,9 @@ COMP_WORDS=(spark-reconcile plan --node spark-2); COMP_CWORD=3; _spark_reconcile
     def test_every_command_refuses_a_value_that_it_does_not_know(self):
         for arguments, said in BAD_VALUES:
             with self.subTest(arguments):
-                self.assert_ends(self.spark(*arguments.split()), 1, out="", err=said + TAIL)
+                called = [word for word in arguments.split() if word in (*COMMANDS, "sudoers")]
+                hint = f"`spark-reconcile {' '.join(called)} --help` lists what it takes"
+                self.assert_ends(self.spark(*arguments.split()), 1, out="", err=f"{said}\n  hint: {hint}\n")
 
     def test_a_node_that_the_manifest_does_not_have_is_refused_before_any_is_queried(self):
         for command in ("plan", "apply", "drift", "status", "history", "cabling", "drill", "uninstall",

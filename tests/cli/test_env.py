@@ -71,7 +71,7 @@ there, or NCCL_SOCKET_IFNAME into nccl.env
 """)
 
     def test_usage_errors_are_1(self):
-        self.assert_ends(self.spark("env"), 1, out="", err="node is required\nRun with --help for more information.\n")
+        self.assert_ends(self.spark("env"), 1, out="", err="node is required\n  hint: `spark-reconcile env --help` lists what it takes\n")
         self.assert_ends(self.spark("env", "spark-3"), 1, out="", err="""\
 unknown node 'spark-3', did you mean 'spark-1'?
   hint: known: spark-1, spark-2

@@ -27,6 +27,26 @@ TEST(WrapTo, TheIndentOfTheTextItselfIsNoPlaceToBreak) {
   EXPECT_THAT(WrapTo("    abcdef", 6, "  "), ElementsAre("    ab", "  cdef"));
 }
 
+TEST(WrapColumns, TheSecondColumnGoesOnBelowItself) {
+  const std::string text =
+      "A heading of one column alone\n"
+      "  --node TEXT   Only this node, or those that match\n"
+      "                more that goes on below it\n"
+      "  --a-long-name-that-leaves-no-room  Words after it\n"
+      "\n";
+  EXPECT_EQ(WrapColumns(text, 0), text);
+  EXPECT_EQ(WrapColumns(text, 80), text);
+  EXPECT_EQ(WrapColumns(text, 36),
+            "A heading of one column alone\n"
+            "  --node TEXT   Only this node, or\n"
+            "                those that match\n"
+            "                more that goes on\n"
+            "                below it\n"
+            "  --a-long-name-that-leaves-no-room\n"
+            "    Words after it\n"
+            "\n");
+}
+
 TEST(WrapLines, EachLineGoesOnDeeperThanItBegins) {
   EXPECT_EQ(WrapLines("one two\n  three four\n", 0), "one two\n  three four\n");
   EXPECT_EQ(WrapLines("one two\n  three four\n", 8), "one two\n  three\n    four\n");
