@@ -1,5 +1,7 @@
 #include "reconciler/cli/report_output.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -8,7 +10,9 @@
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/files.h"
+#include "reconciler/cli/terminal.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/layout.h"
 #include "reconciler/transport/text_file.h"
 #include "reconciler/verify/report/html/html.h"
 #include "reconciler/verify/report/junit.h"
@@ -31,10 +35,13 @@ void AddReportOutput(CLI::App& command, ReportOutput& output) {
 }
 
 int WriteReport(const Report& report, const ReportOutput& output) {
+  const std::size_t columns = FindTerminalTraits(STDOUT_FILENO, /*no_colour=*/true).columns;
   if (output.format == "json") {
     std::cout << FormatDocument(ToJson(report));
   } else {
-    std::cout << (output.format == "markdown" ? RenderMarkdown(report) : RenderReport(report));
+    std::cout << (output.format == "markdown"
+                      ? RenderMarkdown(report)
+                      : WrapColumns(RenderReport(report, columns), columns));
   }
   int written = kFine;
   const auto note = [&](const Result<void>& done) {

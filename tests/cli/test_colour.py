@@ -1,6 +1,7 @@
 """Colours: on a terminal, and only there."""
 
 import fcntl
+import json
 import os
 import pty
 import struct
@@ -9,6 +10,8 @@ import termios
 import unittest
 
 from spark_cli import PROGRAM, SETTING, CliTest, speed
+
+import report_samples
 
 PLAN = ("plan", "--node", "spark-1", "--only", "sysctl")
 ESCAPE = "\033["
@@ -77,9 +80,14 @@ Each node is armed to revert the plan before its first
 
     def test_other_tables_keep_to_it_too(self):
         for command, code in (("status", 3), ("history", 3), ("explain", 0), ("explain plan-state-unknown", 0),
-                              ("access", 3), ("cabling", 3), ("lock list", 3), ("trust", 3)):
+                              ("access", 3), ("cabling", 3), ("graph", 0), ("lock list", 3), ("trust", 3)):
             for line in self.on_a_terminal(*command.split(), columns=60, code=code, NO_COLOR="1").splitlines():
                 self.assertLessEqual(len(line), 60, line)
+
+    def test_a_report_keeps_to_it(self):
+        self.write("eight.json", json.dumps(report_samples.degraded_eight()))
+        for line in self.on_a_terminal("report", "eight.json", columns=60).splitlines():
+            self.assertLessEqual(len(line), 60, line)
 
     def test_help_keeps_to_it_but_for_examples_that_are_copied(self):
         for command in (("--help",), ("help",), ("apply", "--help"), ("help", "lock", "list"), ("help", "schema")):

@@ -40,6 +40,8 @@ class Init(CliTest):
         self.assertIn("# 3 DGX Sparks on a switch.\n", done.stdout)
         self.assertIn("access: {user: ada, become: sudo, host_keys: strict}\n", done.stdout)
         self.assertIn("  - {name: spark-3, address: 10.0.0.9}\n\nfabric:\n", done.stdout)
+        written = self.spark("init", "new.yaml", "--address", "10.0.0.7", "--address", "10.0.0.8")
+        self.assert_ends(written, 0, out=NEXT.format("new.yaml", 2).replace("Put in", "Check"))
 
     def test_nodes_that_do_not_fit_the_topology_write_nothing(self):
         self.assert_ends(self.spark("init", "new.yaml", "--nodes", "3"), 1, out="",

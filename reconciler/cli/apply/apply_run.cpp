@@ -18,6 +18,7 @@
 #include "reconciler/cli/apply/logged_dial.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
+#include "reconciler/planning/layout.h"
 #include "reconciler/planning/text/render.h"
 #include "reconciler/progress/apply_end.h"
 #include "reconciler/verify/report/render.h"
@@ -263,7 +264,8 @@ class ApplyRun {
     EnterInterruptPhase(applied ? InterruptPhase::kVerify : InterruptPhase::kCheck);
     const reconciler::Report report =
         RunLevels(cluster_, apply_.facts(), pool_, {}, display_.AllowsProgress());
-    std::cout << RenderReport(report) << '\n';
+    const std::size_t columns = context_.ColumnsOnStdout();
+    std::cout << WrapColumns(RenderReport(report, columns), columns) << '\n';
     end_.checks = CountChecks(report);
     EnterInterruptPhase(InterruptPhase::kNone);
     std::cerr << FormatErrors(apply_.RecordVerification(FindVerificationOutcome(report)));

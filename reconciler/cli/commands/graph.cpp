@@ -6,6 +6,7 @@
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/report_output.h"
 #include "reconciler/fabric/drawing/picture.h"
+#include "reconciler/planning/layout.h"
 #include "reconciler/verify/report/cable_rates.h"
 
 namespace reconciler::cli {
@@ -33,7 +34,7 @@ std::optional<CableRates> ReadRates(const GraphOptions& options, const Cluster& 
   return FindCableRates(drawing, *report);
 }
 
-int RunGraph(const GraphOptions& options) {
+int RunGraph(const GraphOptions& options, const Context& context) {
   if (!options.report.empty() && options.format == "text") {
     return PrintError({.message = "--report colours a drawing: it needs --format svg, dot or "
                                   "mermaid"},
@@ -51,7 +52,8 @@ int RunGraph(const GraphOptions& options) {
   } else if (options.format == "svg") {
     std::cout << DrawSvg(drawing, *rates);
   } else {
-    std::cout << DrawFabricText(cluster->spec, cluster->fabric);
+    std::cout << WrapColumns(DrawFabricText(cluster->spec, cluster->fabric),
+                             context.ColumnsOnStdout());
   }
   return kFine;
 }
@@ -68,7 +70,7 @@ void AddGraph(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_option("--report", options->report,
                       "Colour each cable by what this saved report of `verify` measured of it");
-  command->callback([&context, options] { context.exit_code = RunGraph(*options); });
+  command->callback([&context, options] { context.exit_code = RunGraph(*options, context); });
 }
 
 }  // namespace reconciler::cli

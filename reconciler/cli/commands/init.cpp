@@ -52,13 +52,13 @@ int RunInit(const InitOptions& options) {
     return PrintError(written.error(), kUsageOrManifest);
   }
   std::cout << fmt::format(
-      "{0} is written: {1} nodes. Put in the nodes' names, management addresses and subnets, "
+      "{0} is written: {1} nodes. {2} the nodes' names, management addresses and subnets, "
       "then:\n"
       "  spark-reconcile validate {0}\n"
       "  spark-reconcile trust {0}\n"
       "  spark-reconcile access {0}\n"
       "  spark-reconcile plan {0}\n",
-      options.path, starter.nodes);
+      options.path, starter.nodes, options.addresses.empty() ? "Put in" : "Check");
   return kFine;
 }
 

@@ -78,7 +78,8 @@ std::vector<std::string> LayOutChange(const Change& change, bool several, const 
   const std::string indent(CountColumns(begin) + 2, ' ');
   std::vector<std::string> lines = WrapTo(TrimEnd(begin + what), width, indent);
   const std::string rest = TrimEnd(where + (where.empty() ? "" : "  ") + FormatTail(change));
-  if (!rest.empty()) lines.push_back(indent + rest);
+  if (rest.empty()) return lines;
+  for (std::string& below : WrapTo(indent + rest, width, indent)) lines.push_back(std::move(below));
   return lines;
 }
 

@@ -119,12 +119,12 @@ std::string FormatMatrix(const Matrix& matrix, std::string_view title) {
 }
 
 // `text` after `head`, its words in lines that begin below each other.
-std::string Wrap(std::string head, std::string_view text) {
+std::string Wrap(std::string head, std::string_view text, std::size_t columns) {
   const std::size_t indent = head.size();
   std::size_t at = indent;
   bool first = true;
   for (const std::string& word : Split(text, ' ')) {
-    if (!first && at + 1 + word.size() > kColumns) {
+    if (!first && at + 1 + word.size() > columns) {
       head += "\n" + std::string(indent, ' ');
       at = indent;
     } else if (!first) {
@@ -138,23 +138,25 @@ std::string Wrap(std::string head, std::string_view text) {
   return head + "\n";
 }
 
-std::string FormatField(std::string_view label, std::string_view text) {
-  return text.empty() ? "" : Wrap(fmt::format("    {:<11}", label), text);
+std::string FormatField(std::string_view label, std::string_view text, std::size_t columns) {
+  return text.empty() ? "" : Wrap(fmt::format("    {:<11}", label), text, columns);
 }
 
-std::string FormatFinding(const Finding& finding) {
+std::string FormatFinding(const Finding& finding, std::size_t columns) {
   const std::string_view mark = finding.outcome == Outcome::kFail   ? "FAIL"
                                 : finding.outcome == Outcome::kWarn ? "warn"
                                                                     : "?";
-  std::string text = Wrap(fmt::format("  {} {}: ", mark, finding.code), FormatPlace(finding));
-  text += FormatField("expected", finding.expected);
-  text += FormatField("measured", finding.measured);
-  for (const std::string& line : finding.evidence) text += FormatField("evidence", line);
-  text += FormatField("cause", finding.cause);
-  text += FormatField("next step", finding.next_step);
-  if (finding.explains > 1) {
-    text += FormatField("explains", FormatPlural(finding.explains, "check", "checks"));
-  }
+  std::string text =
+      Wrap(fmt::format("  {} {}: ", mark, finding.code), FormatPlace(finding), columns);
+  const auto add = [&](std::string_view label, std::string_view value) {
+    text += FormatField(label, value, columns);
+  };
+  add("expected", finding.expected);
+  add("measured", finding.measured);
+  for (const std::string& line : finding.evidence) add("evidence", line);
+  add("cause", finding.cause);
+  add("next step", finding.next_step);
+  if (finding.explains > 1) add("explains", FormatPlural(finding.explains, "check", "checks"));
   return text + "\n";
 }
 
@@ -215,7 +217,8 @@ std::string FormatWrites(const Report& report) {
 
 }  // namespace
 
-std::string RenderReport(const Report& report) {
+std::string RenderReport(const Report& report, std::size_t columns) {
+  const std::size_t widest = columns == 0 ? kColumns : std::min(columns, kColumns);
   std::string text =
       fmt::format("{} · verify up to {}\n\n", report.cluster, ToString(report.level));
   text += FormatFacts(report);
@@ -229,10 +232,11 @@ std::string RenderReport(const Report& report) {
   if (report.nccl) text += FormatNccl(*report.nccl);
   if (!report.findings.empty()) {
     text += "findings\n";
-    for (const Finding& finding : report.findings) text += FormatFinding(finding);
+    for (const Finding& finding : report.findings) text += FormatFinding(finding, widest);
   }
   text += FormatSummary(report);
-  return report.not_measured ? text + FormatNotMeasured(report) + "\n" : text;
+  if (report.not_measured) text += FormatNotMeasured(report) + "\n";
+  return text;
 }
 
 }  // namespace reconciler

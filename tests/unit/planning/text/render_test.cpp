@@ -155,6 +155,8 @@ TEST(RenderText, NoLineIsWiderThanTheTerminal) {
             "1 change on 1 node.\n"
             "Each node is armed to revert the plan before its first\n"
             "  change.\n");
+  EXPECT_THAT(RenderText(plan, {.columns = 30}),
+              HasSubstr("\n            pair.yaml:17\n            flaps the link\n"));
   EXPECT_THAT(RenderText(plan, {.columns = 110}),
               HasSubstr("\n  ~ link  enp1s0f1np1: down → up, mtu 1500 → 9000, +192.168.177.1/24  "
                         "pair.yaml:17  flaps the link\n"));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconciler/base/text.h"
 #include "reconciler/verify/links/port_errors.h"
 #include "tests/unit/verify/sample.h"
 
@@ -192,6 +193,20 @@ TEST(Render, ARingShowsTheRailsOfEachPair) {
   const Sample sample = Ring();
   EXPECT_THAT(RenderReport(MakeReport(sample, PassedChecks(sample))),
               testing::HasSubstr("  spark-1  -        ok ok    ok ok\n"));
+}
+
+TEST(Render, FindingsKeepToTheWidthOfANarrowTerminal) {
+  Report report{.cluster = "homelab", .level = VerifyLevel::kRdma};
+  report.findings = {{.code = "hca-missing",
+                      .nodes = {"spark-1", "spark-2"},
+                      .cause = "the port has no RDMA device: the module mlx5_ib is not loaded",
+                      .next_step = "check it"}};
+  EXPECT_THAT(RenderReport(report, 40), testing::HasSubstr("  FAIL hca-missing: spark-1, spark-2\n"
+                                                           "    cause      the port has no RDMA\n"
+                                                           "               device: the module\n"
+                                                           "               mlx5_ib is not loaded\n"
+                                                           "    next step  check it\n"));
+  EXPECT_EQ(RenderReport(report, 200), RenderReport(report));
 }
 
 }  // namespace
