@@ -234,6 +234,17 @@ RunCommand ActivateProfile(const std::string& keyfile, const std::string& uuid,
           .sets = NameInSys(netdev)};
 }
 
+RunCommand ActivateKeptProfile(const std::string& definition, const std::string& uuid,
+                               const std::string& netdev) {
+  const bool by_uuid = !uuid.empty();
+  return {
+      .argv = OnlyWhereGenerated(
+          definition, {"nmcli", "--wait", kNmcliWaitS, "connection", "up", by_uuid ? "uuid" : "id",
+                       by_uuid ? uuid : "netplan-" + definition, "ifname", netdev}),
+      .time_limit_s = kActivateLimitS,
+      .sets = NameInSys(netdev)};
+}
+
 RunCommand TurnIpv6Off(const std::string& netdev) {
   return {.argv = {"sysctl", "-w", "--", NameIpv6Switch(netdev) + "=1"}, .sets = NameInSys(netdev)};
 }

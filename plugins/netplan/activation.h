@@ -43,6 +43,10 @@ std::vector<RunCommand> ActivateAgain(Renderer renderer,
 RunCommand ActivateProfile(const std::string& keyfile, const std::string& uuid,
                            const std::string& id, const std::string& netdev);
 
+// The same of a profile that netplan generates of the definition "NM-UUID".
+RunCommand ActivateKeptProfile(const std::string& definition, const std::string& uuid,
+                               const std::string& netdev);
+
 // Of one port, until a network manager sets it again.
 RunCommand TurnIpv6Off(const std::string& netdev);
 

@@ -6,7 +6,7 @@
 #include "plugins/common/ports/links.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/ipv6_off.h"
-#include "plugins/netplan/adopt/keyfile.h"
+#include "plugins/netplan/adopt/kept_profile.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/adopted_unit.h"
@@ -103,8 +103,9 @@ void FillFile(const PluginInput& input, const Intent& intent, const Adoption& ad
 // The kernel settings by which its profile turns IPv6 off: NetworkManager turns it on again where
 // another profile, as ours, does not say so.
 std::vector<std::string> ListIpv6Disabled(const PluginInput& input, const Adoption& adoption) {
-  const FileState keyfile = *Known(FindFile(input.facts, adoption.entry.path));
-  if (!ReadKeyfile(keyfile.content).disables_ipv6) return {};
+  const FileState file = *Known(FindFile(input.facts, adoption.entry.path));
+  const auto held = ReadHeldProfile(adoption.entry.path, file.content);
+  if (!held || !held->says.disables_ipv6) return {};
   std::vector<std::string> keys;
   for (const std::string& netdev : adoption.ours) keys.push_back(NameIpv6Switch(netdev));
   return keys;
@@ -123,6 +124,18 @@ void FillProfile(const PluginInput& input, const Intent& intent, const Adoption&
   resource.settles = ListIpv6Disabled(input, adoption);
   // Which ports it gets again shows when it is pruned.
   resource.prune_commands = PruneCommands{.after = {ReloadFiles(Renderer::kNetworkManager)}};
+}
+
+// With the trial of a netplan file, and what netplan made of it goes as well.
+void FillKeptProfile(const PluginInput& input, const Intent& intent, const Adoption& adoption,
+                     Resource& resource) {
+  FillProfile(input, intent, adoption, resource);
+  const FileState file = *Known(FindFile(input.facts, adoption.entry.path));
+  const auto held = ReadHeldProfile(adoption.entry.path, file.content);
+  if (!held) return;
+  resource.trial = MakeTrial(NameTrial(adoption.entry.path));
+  resource.apply = {RemoveGenerated(Renderer::kNetworkManager, {held->definition.key})};
+  resource.prune_commands = PruneCommands{.after = BringBackProfile(input.facts, *held)};
 }
 
 // Without a trial: of files of one name networkd reads the one in /etc before one in /run, and a
@@ -145,6 +158,9 @@ void Fill(const PluginInput& input, const Intent& intent, const Adoption& adopti
       break;
     case AdoptKind::kProfile:
       FillProfile(input, intent, adoption, resource);
+      break;
+    case AdoptKind::kKeptProfile:
+      FillKeptProfile(input, intent, adoption, resource);
       break;
     case AdoptKind::kUnit:
       FillUnit(input, intent, adoption, resource);

@@ -8,8 +8,7 @@
 
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/claims.h"
-#include "plugins/netplan/adopt/keyfile.h"
-#include "plugins/netplan/adopt/owner_files.h"
+#include "plugins/netplan/adopt/kept_profile.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/adopt/port_owner.h"
 #include "plugins/netplan/intent.h"
@@ -21,36 +20,33 @@ namespace {
 
 constexpr const char* kRemoveEntry = "remove it from adopt";
 
-bool IsMeant(const OwnerFile& keyfile, const std::string& name) {
-  const Profile profile = ReadProfile(keyfile);
-  return profile.id == name || profile.uuid == name;
+bool IsMeant(const HeldProfile& held, const std::string& name) {
+  return held.profile.id == name || held.profile.uuid == name;
 }
 
-std::vector<OwnerFile> ListAdoptedKeyfiles(const NodeFacts& facts) {
-  std::vector<OwnerFile> keyfiles;
+// What the ledger has of profiles since they were adopted.
+std::vector<HeldProfile> ListAdoptedProfiles(const NodeFacts& facts) {
+  std::vector<HeldProfile> all;
   const Ledger* ledger = Known(facts.ledger);
-  if (ledger == nullptr) return keyfiles;
+  if (ledger == nullptr) return all;
   for (const LedgerEntry& entry : ledger->entries) {
     const Action* original = FindFileAction(entry.original);
     const auto* write = original == nullptr ? nullptr : std::get_if<WriteFile>(original);
-    if (write == nullptr || !entry.name.starts_with(kKeyfiles)) continue;
-    keyfiles.push_back({.path = entry.name, .state = &write->state});
+    const bool may_hold = entry.name.starts_with(kKeyfiles) || entry.name.starts_with(kNetplan);
+    if (write == nullptr || !may_hold || entry.name == kOwnFile) continue;
+    auto held = ReadHeldProfile(entry.name, write->state.content);
+    if (held) all.push_back(*std::move(held));
   }
-  return keyfiles;
+  return all;
 }
 
 // All files that may be meant by a profile's name, also those that are not adopted.
-std::vector<std::string> ListPathsOf(const PluginInput& input, const std::string& name,
-                                     const std::vector<std::string>& netdevs) {
+std::vector<std::string> ListPathsOf(const PluginInput& input, const std::string& name) {
   std::vector<std::string> paths;
-  for (const OwnerFile& one : ListProfiles(input.facts)) {
-    if (one.state != nullptr && IsMeant(one, name)) paths.push_back(one.path);
-  }
-  for (const Claim& claim : ReadForeignTree(input.facts, netdevs).claims) {
-    if (claim.kind == ClaimKind::kProfile && claim.profile == name) paths.push_back(claim.path);
-  }
-  for (const OwnerFile& one : ListAdoptedKeyfiles(input.facts)) {
-    if (IsMeant(one, name)) paths.push_back(one.path);
+  for (const auto& profiles : {ListHeldProfiles(input.facts), ListAdoptedProfiles(input.facts)}) {
+    for (const HeldProfile& one : profiles) {
+      if (IsMeant(one, name)) paths.push_back(one.path);
+    }
   }
   return paths;
 }
@@ -61,11 +57,9 @@ bool HasPath(const std::vector<AdoptEntry>& entries, const std::string& path) {
 }
 
 bool HasNamesake(const NodeFacts& facts, const Profile& profile) {
-  const std::vector<OwnerFile> all = ListProfiles(facts);
-  return std::any_of(all.begin(), all.end(), [&](const OwnerFile& one) {
-    if (one.state == nullptr) return false;
-    const Profile other = ReadProfile(one);
-    return other.id == profile.id && other.uuid != profile.uuid;
+  const std::vector<HeldProfile> all = ListHeldProfiles(facts);
+  return std::any_of(all.begin(), all.end(), [&](const HeldProfile& one) {
+    return one.profile.id == profile.id && one.profile.uuid != profile.uuid;
   });
 }
 
@@ -96,35 +90,33 @@ std::string AdviseToSwitchOff(const std::string& profile) {
                      kRemoveEntry);
 }
 
-void SetPorts(const NodeFacts& facts, const std::string& text,
+void SetPorts(const NodeFacts& facts, const HeldProfile& held,
               const std::vector<std::string>& netdevs, Adoption& adoption) {
-  const PortDefinition definition = ReadKeyfile(text).port;
   for (const auto& [netdev, link] : facts.links) {
-    if (!IsProfileAbout(text, netdev, link)) continue;
-    adoption.ports.push_back(definition);
+    if (FindFit(held, netdev, &link) != ProfileFit::kNamed) continue;
+    adoption.ports.push_back(held.says.port);
     adoption.ports.back().netdev = netdev;
     const bool is_ours = std::find(netdevs.begin(), netdevs.end(), netdev) != netdevs.end();
     (is_ours ? adoption.ours : adoption.others).push_back(netdev);
   }
 }
 
-bool IsForAnyPort(const NodeFacts& facts, const std::string& text) {
+bool IsForAnyPort(const NodeFacts& facts, const HeldProfile& held) {
   return std::any_of(facts.links.begin(), facts.links.end(), [&](const auto& one) {
-    return FindProfileFit(text, one.first, one.second) == ProfileFit::kAnyPort;
+    return FindFit(held, one.first, &one.second) == ProfileFit::kAnyPort;
   });
 }
 
-void CheckPorts(const NodeFacts& facts, const std::string& text, const Profile& profile,
-                Adoption& adoption) {
+void CheckPorts(const NodeFacts& facts, const HeldProfile& held, Adoption& adoption) {
   if (!adoption.others.empty()) {
     const std::string names = Join(adoption.others, ", ");
     Refuse(fmt::format("it is for {} too, which is no port of the fabric", names),
            fmt::format("remove {} from it", names), adoption);
   }
   if (!adoption.ours.empty()) return;
-  if (IsForAnyPort(facts, text)) {
-    Refuse("it names no port, so that others may need it", AdviseToSwitchOff(NameProfile(profile)),
-           adoption);
+  if (IsForAnyPort(facts, held)) {
+    Refuse("it names no port, so that others may need it",
+           AdviseToSwitchOff(NameProfile(held.profile)), adoption);
   } else {
     Refuse("it is for none of this node's ports of the fabric", kRemoveEntry, adoption);
   }
@@ -158,23 +150,33 @@ void RefuseLeading(const Protection& protection, Adoption& adoption) {
   }
 }
 
-void CheckKeyfile(const PluginInput& input, const FileState& keyfile, Adoption& adoption) {
-  const Profile profile = ReadProfile({.path = adoption.entry.path, .state = &keyfile});
+// A netplan file of Ubuntu's NetworkManager holds one profile and nothing else.
+void CheckKept(const PluginInput& input, const HeldProfile& held, Adoption& adoption) {
+  if (!held.besides.empty()) {
+    Refuse(fmt::format("its file has {} too", held.besides),
+           "move that to another file, or " + AdviseToSwitchOff(NameProfile(held.profile)),
+           adoption);
+  }
+  CheckOtherFolders(input.facts, adoption);
+}
+
+void CheckProfile(const PluginInput& input, const HeldProfile& held, Adoption& adoption) {
   // The last word counts: what leads to the node comes before all else.
-  if (!MayWin(profile, ProfileFit::kNamed)) {
+  if (!MayWin(held.profile, ProfileFit::kNamed)) {
     Refuse("NetworkManager never uses it instead of ours", kRemoveEntry, adoption);
   }
-  if (const std::string master = ReadKeyfile(keyfile.content).master; !master.empty()) {
+  if (const std::string& master = held.says.master; !master.empty()) {
     Refuse(fmt::format("it makes its port a member of {}", MakePrintable(master)),
-           AdviseToSwitchOff(NameProfile(profile)), adoption);
+           AdviseToSwitchOff(NameProfile(held.profile)), adoption);
   }
-  CheckPorts(input.facts, keyfile.content, profile, adoption);
+  CheckPorts(input.facts, held, adoption);
   if (ReadForeignTree(input.facts, {}).renderer != Renderer::kNetworkManager) {
     Refuse("the node's ports of the fabric are networkd's, which reads no profile", kRemoveEntry,
            adoption);
   }
   CheckPath(adoption);
-  CheckName(input.facts, profile, adoption);
+  CheckName(input.facts, held.profile, adoption);
+  if (held.keyfile.empty()) CheckKept(input, held, adoption);
 }
 
 // So that activating the profile sets these values and no others.
@@ -186,33 +188,45 @@ bool IsInEffect(const PortDefinition& definition, const LinkFact& link) {
                              definition.addresses.end());
 }
 
-RunCommand Activate(const std::string& path, const FileState& keyfile, const std::string& netdev) {
-  const Profile profile = ReadProfile({.path = path, .state = &keyfile});
-  return ActivateProfile(path, profile.uuid, profile.id, netdev);
+RunCommand Activate(const HeldProfile& held, const std::string& netdev) {
+  const auto& [id, uuid, autoconnect, priority] = held.profile;
+  return held.keyfile.empty() ? ActivateKeptProfile(held.definition.key, uuid, netdev)
+                              : ActivateProfile(held.path, uuid, id, netdev);
 }
 
 // Both are written back, and NetworkManager prefers the higher priority.
-bool IsOtherPreferred(const NodeFacts& facts, const Profile& profile, const std::string& path,
-                      const std::string& netdev, const LinkFact& link) {
-  const std::vector<OwnerFile> adopted = ListAdoptedKeyfiles(facts);
-  return std::any_of(adopted.begin(), adopted.end(), [&](const OwnerFile& other) {
-    return other.path != path && IsProfileAbout(other.state->content, netdev, link) &&
-           ReadProfile(other).priority > profile.priority;
+bool IsOtherPreferred(const NodeFacts& facts, const HeldProfile& held, const std::string& netdev,
+                      const LinkFact& link) {
+  const std::vector<HeldProfile> adopted = ListAdoptedProfiles(facts);
+  return std::any_of(adopted.begin(), adopted.end(), [&](const HeldProfile& other) {
+    return other.path != held.path && FindFit(other, netdev, &link) == ProfileFit::kNamed &&
+           other.profile.priority > held.profile.priority;
   });
+}
+
+// What netplan makes of a definition is made again; NetworkManager reads keyfiles itself.
+std::vector<RunCommand> ReadAgain(const NodeFacts& facts, const HeldProfile& held) {
+  if (!held.keyfile.empty()) return {ReloadFiles(Renderer::kNetworkManager)};
+  const ForeignTree tree = ReadForeignTree(facts, {});
+  // Without NetworkManager netplan makes no profile of it.
+  if (!held.by_networkmanager && tree.renderer != Renderer::kNetworkManager) return {};
+  std::vector<RunCommand> commands =
+      Regenerate(Renderer::kNetworkManager, tree.files, {held.definition.key});
+  for (RunCommand& command : commands) command.id.clear();  // each prune has its own
+  return commands;
 }
 
 }  // namespace
 
 std::vector<AdoptEntry> FindKeyfiles(const PluginInput& input,
-                                     const std::vector<AdoptEntry>& entries,
-                                     const std::vector<std::string>& netdevs) {
+                                     const std::vector<AdoptEntry>& entries) {
   std::vector<AdoptEntry> found;
   for (const AdoptEntry& entry : entries) {
     if (!entry.path.empty()) found.push_back(entry);
   }
   for (const AdoptEntry& entry : entries) {
     if (!entry.path.empty()) continue;
-    for (const std::string& path : ListPathsOf(input, entry.profile, netdevs)) {
+    for (const std::string& path : ListPathsOf(input, entry.profile)) {
       if (HasPath(found, path)) continue;
       found.push_back(entry);
       found.back().path = path;
@@ -228,13 +242,16 @@ Adoption JudgeProfile(const PluginInput& input, const AdoptEntry& entry,
   const FileState* file = Known(observed);
   if (file == nullptr) return adoption;
   adoption.is_there = true;
-  if (!entry.path.starts_with(kKeyfiles)) {
-    Refuse(fmt::format("it is no keyfile in {}", kKeyfiles.substr(0, kKeyfiles.size() - 1)),
+  const auto held = ReadHeldProfile(entry.path, file->content);
+  if (!held || (!entry.path.starts_with(kKeyfiles) && !CanBeNamed(entry.path))) {
+    Refuse(fmt::format("it is neither a keyfile in {} nor kept by NetworkManager in {}",
+                       kKeyfiles.substr(0, kKeyfiles.size() - 1),
+                       kNetplan.substr(0, kNetplan.size() - 1)),
            AdviseToSwitchOff(entry.profile), adoption);
     return adoption;
   }
-  SetPorts(input.facts, file->content, netdevs, adoption);
-  CheckKeyfile(input, *file, adoption);
+  SetPorts(input.facts, *held, netdevs, adoption);
+  CheckProfile(input, *held, adoption);
   CheckDigest(*file, adoption);
   RefuseLeading(protection, adoption);
   return adoption;
@@ -242,15 +259,17 @@ Adoption JudgeProfile(const PluginInput& input, const AdoptEntry& entry,
 
 std::vector<AdoptEntry> ListClaimingProfiles(const PluginInput& input,
                                              const std::vector<std::string>& netdevs) {
-  const Renderer renderer = ReadForeignTree(input.facts, {}).renderer;
+  const ForeignTree tree = ReadForeignTree(input.facts, netdevs);
   std::vector<AdoptEntry> entries;
-  if (renderer != Renderer::kNetworkManager) return entries;
-  for (const Claim& claim : FindManagerClaims(input.facts, renderer, netdevs, {}).claims) {
+  if (tree.renderer != Renderer::kNetworkManager) return entries;
+  std::vector<Claim> claims = FindManagerClaims(input.facts, tree.renderer, netdevs, {}).claims;
+  claims.insert(claims.end(), tree.claims.begin(), tree.claims.end());
+  for (const Claim& claim : claims) {
     const Observed<FileState> observed = FindFile(input.facts, claim.path);
     const FileState* file = Known(observed);
-    if (file == nullptr) continue;
-    const std::string name =
-        ChooseName(input.facts, ReadProfile({.path = claim.path, .state = file}));
+    if (file == nullptr || claim.kind != ClaimKind::kProfile) continue;
+    const auto held = ReadHeldProfile(claim.path, file->content);
+    const std::string name = held ? ChooseName(input.facts, held->profile) : "";
     if (!name.empty()) entries.push_back({claim.path, ComputeSha256Hex(file->content), {}, name});
   }
   return entries;
@@ -259,37 +278,37 @@ std::vector<AdoptEntry> ListClaimingProfiles(const PluginInput& input,
 std::vector<Action> RevertToProfile(const PluginInput& input, const Adoption& adoption) {
   std::vector<Action> revert = {ReloadFiles(Renderer::kNetworkManager)};
   const std::string& path = adoption.entry.path;
-  const FileState keyfile = *Known(FindFile(input.facts, path));
+  const FileState file = *Known(FindFile(input.facts, path));
+  const auto held = ReadHeldProfile(path, file.content);
   for (const PortDefinition& port : adoption.ports) {
     const LinkFact* link = FindLink(input, port.netdev);
-    if (link == nullptr || !IsInEffect(port, *link)) continue;
-    revert.emplace_back(Activate(path, keyfile, port.netdev));
+    if (!held || link == nullptr || !IsInEffect(port, *link)) continue;
+    revert.emplace_back(Activate(*held, port.netdev));
   }
   return revert;
 }
 
-std::vector<std::string> ListPortsOfKeyfile(const PluginInput& input, const std::string& text) {
+std::vector<std::string> ListPortsOfProfile(const PluginInput& input, const HeldProfile& held) {
   std::vector<std::string> netdevs;
   for (const auto& [netdev, link] : input.facts.links) {
-    if (IsProfileAbout(text, netdev, link)) netdevs.push_back(netdev);
+    if (FindFit(held, netdev, &link) == ProfileFit::kNamed) netdevs.push_back(netdev);
   }
+  const LinkFact gone;
   for (const RailPort& port : GetPorts(input.fabric, input.node.name)) {
-    const bool is_gone = FindLink(input, port.netdev) == nullptr;
-    if (is_gone && IsProfileAbout(text, port.netdev, {})) netdevs.push_back(port.netdev);
+    if (FindLink(input, port.netdev) != nullptr) continue;
+    if (FindFit(held, port.netdev, &gone) == ProfileFit::kNamed) netdevs.push_back(port.netdev);
   }
   return netdevs;
 }
 
-std::vector<RunCommand> ActivateKeyfile(const NodeFacts& facts, const std::string& path,
-                                        const FileState& keyfile) {
-  std::vector<RunCommand> commands = {ReloadFiles(Renderer::kNetworkManager)};
-  const Profile profile = ReadProfile({.path = path, .state = &keyfile});
+std::vector<RunCommand> BringBackProfile(const NodeFacts& facts, const HeldProfile& held) {
+  std::vector<RunCommand> commands = ReadAgain(facts, held);
   for (const auto& [netdev, link] : facts.links) {
-    if (!IsProfileAbout(keyfile.content, netdev, link)) continue;
-    if (IsOtherPreferred(facts, profile, path, netdev, link)) continue;
+    if (FindFit(held, netdev, &link) != ProfileFit::kNamed) continue;
+    if (IsOtherPreferred(facts, held, netdev, link)) continue;
     const PortOwner owner = FindForeignOwner(facts, netdev);
     if (!owner.path.empty() || !owner.unclear.empty()) continue;
-    commands.push_back(Activate(path, keyfile, netdev));
+    commands.push_back(Activate(held, netdev));
   }
   return commands;
 }

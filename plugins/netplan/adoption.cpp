@@ -21,22 +21,22 @@ bool IsIn(const std::string& word, const std::vector<std::string>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// A removal in /etc has the effect of a removal only where no other folder has the name. An empty
-// file is the trial of an unfinished apply.
-void CheckOtherFolders(const NodeFacts& facts, Adoption& adoption) {
-  for (const char* folder : {"/run/netplan/", "/lib/netplan/"}) {
-    const std::string other = folder + GetBasename(adoption.entry.path);
-    const auto found = facts.files.find(other);
-    if (found == facts.files.end() || std::holds_alternative<Absent>(found->second)) continue;
-    const FileState* file = Known(found->second);
-    if (file != nullptr && file->content.empty()) continue;
-    Refuse(fmt::format("{} is there too", other), fmt::format("move {} away", other), adoption);
-  }
+// A file that NetworkManager writes is adopted by the name of the profile in it.
+std::string AdviseToNameProfile(const PluginInput& input, const std::string& path,
+                                const std::string& content) {
+  const auto held = ReadHeldProfile(path, content);
+  const bool is_used = ReadForeignTree(input.facts, {}).renderer == Renderer::kNetworkManager;
+  if (!held || !held->besides.empty() || !is_used) return {};
+  return fmt::format("name it in adopt as `nm_profile: {}`", NameProfile(held->profile));
 }
 
-void CheckText(const std::optional<NetplanDefinitions>& text, Adoption& adoption) {
+void CheckText(const PluginInput& input, const std::optional<NetplanDefinitions>& text,
+               const std::string& content, Adoption& adoption) {
+  const std::string profile = AdviseToNameProfile(input, adoption.entry.path, content);
   if (!text) {
     Refuse("it is no netplan file", "remove it from adopt", adoption);
+  } else if (!profile.empty()) {
+    Refuse("it keeps a profile of NetworkManager", profile, adoption);
   } else if (!text->unsupported.empty()) {
     Refuse(fmt::format("it has {}, which our file cannot express", text->unsupported),
            "move that to another file, or remove it from adopt", adoption);
@@ -130,7 +130,7 @@ Adoption JudgeFile(const PluginInput& input, const AdoptEntry& entry, const Mast
   if (text) SetPorts(text->ports, netdevs, adoption);
   // The last word counts: what leads to the node comes before all else.
   CheckPorts(input, adoption);
-  CheckText(text, adoption);
+  CheckText(input, text, file->content, adoption);
   if (text) CheckMasters(input, *text, masters, netdevs, adoption);
   CheckOtherFolders(input.facts, adoption);
   CheckDigest(*file, adoption);
@@ -148,7 +148,8 @@ void CheckRenderer(const PluginInput& input, std::vector<Adoption>& adoptions) {
   const Renderer now = ReadForeignTree(input.facts, {}).renderer;
   const Renderer then = ReadForeignTree(input.facts, {}, {}, ListAdopted(adoptions)).renderer;
   for (Adoption& adoption : adoptions) {
-    const bool is_file = GetKind(adoption.entry) == AdoptKind::kFile;
+    const AdoptKind kind = GetKind(adoption.entry);
+    const bool is_file = kind == AdoptKind::kFile || kind == AdoptKind::kKeptProfile;
     if (!is_file || !adoption.is_there || !adoption.why_not.empty()) continue;
     const FileState file = *Known(FindFile(input.facts, adoption.entry.path));
     const std::optional<NetplanDefinitions> text =
@@ -210,7 +211,8 @@ std::vector<AdoptEntry> ListClaimingFiles(const PluginInput& input,
   std::vector<AdoptEntry> entries;
   for (const Claim& claim : ReadForeignTree(input.facts, netdevs).claims) {
     const Observed<FileState> file = FindFile(input.facts, claim.path);
-    if (Known(file) == nullptr || !CanBeNamed(claim.path)) continue;
+    const bool is_file = claim.kind == ClaimKind::kNetplan;
+    if (!is_file || Known(file) == nullptr || !CanBeNamed(claim.path)) continue;
     entries.push_back({claim.path, ComputeSha256Hex(Known(file)->content)});
   }
   return entries;
@@ -235,6 +237,7 @@ std::string FormatEntry(const AdoptEntry& entry) {
     case AdoptKind::kFile:
       return "file: " + entry.path;
     case AdoptKind::kProfile:
+    case AdoptKind::kKeptProfile:
       return "nm_profile: " + entry.profile;
     case AdoptKind::kUnit:
       return "networkd_unit: " + entry.path;
@@ -263,6 +266,7 @@ Adoption Judge(const PluginInput& input, const AdoptEntry& entry, const Masters&
     case AdoptKind::kFile:
       return JudgeFile(input, entry, masters, netdevs, protection);
     case AdoptKind::kProfile:
+    case AdoptKind::kKeptProfile:
       return JudgeProfile(input, entry, netdevs, protection);
     case AdoptKind::kUnit:
       return JudgeUnit(input, entry, netdevs, protection);
@@ -275,6 +279,19 @@ Adoption Judge(const PluginInput& input, const AdoptEntry& entry, const Masters&
 void Refuse(std::string why, std::string next_step, Adoption& adoption) {
   adoption.why_not = std::move(why);
   adoption.next_step = std::move(next_step);
+}
+
+// A removal in /etc has the effect of a removal only where no other folder has the name. An empty
+// file is the trial of an unfinished apply.
+void CheckOtherFolders(const NodeFacts& facts, Adoption& adoption) {
+  for (const char* folder : {"/run/netplan/", "/lib/netplan/"}) {
+    const std::string other = folder + GetBasename(adoption.entry.path);
+    const auto found = facts.files.find(other);
+    if (found == facts.files.end() || std::holds_alternative<Absent>(found->second)) continue;
+    const FileState* file = Known(found->second);
+    if (file != nullptr && file->content.empty()) continue;
+    Refuse(fmt::format("{} is there too", other), fmt::format("move {} away", other), adoption);
+  }
 }
 
 std::string ExplainMasterInUse(const PluginInput& input, const MasterDefinition& master,
@@ -313,7 +330,7 @@ std::vector<Adoption> FindAdoptions(const PluginInput& input,
                                     const std::vector<std::string>& netdevs,
                                     const Protection& protection) {
   std::vector<Adoption> adoptions;
-  for (const AdoptEntry& entry : FindKeyfiles(input, entries, netdevs)) {
+  for (const AdoptEntry& entry : FindKeyfiles(input, entries)) {
     adoptions.push_back(Judge(input, entry, masters, netdevs, protection));
   }
   CheckRenderer(input, adoptions);

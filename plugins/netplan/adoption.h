@@ -12,7 +12,7 @@
 
 namespace reconciler::plugins::netplan {
 
-// What becomes of a file or a profile's keyfile that the manifest's `adopt` names for a node.
+// What becomes of a file or a profile that the manifest's `adopt` names for a node.
 struct Adoption {
   AdoptEntry entry = {};
   bool is_there = false;                   // readable; all that follows is only about such a file
@@ -25,6 +25,9 @@ struct Adoption {
 };
 
 void Refuse(std::string why, std::string next_step, Adoption& adoption);
+
+// Whether a file of netplan would still be there in another folder.
+void CheckOtherFolders(const NodeFacts& facts, Adoption& adoption);
 
 // Whether the manifest means this text.
 void CheckDigest(const FileState& file, Adoption& adoption);

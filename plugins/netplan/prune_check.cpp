@@ -146,12 +146,19 @@ const WriteFile* FindOriginal(const Change& change) {
   return file == nullptr ? nullptr : std::get_if<WriteFile>(file);
 }
 
+// The profile that comes again with it.
+std::optional<HeldProfile> FindProfile(const Change& change) {
+  const WriteFile* write = FindOriginal(change);
+  if (write == nullptr || IsAdoptedUnit(change)) return std::nullopt;
+  return ReadHeldProfile(write->path, write->state.content);
+}
+
 // What it says of ports.
 std::vector<std::string> ListPortsOfOriginal(const PluginInput& input, const Change& change) {
   std::vector<std::string> netdevs;
   const WriteFile* write = FindOriginal(change);
   if (write == nullptr) return netdevs;
-  if (IsAdoptedProfile(change)) return ListPortsOfKeyfile(input, write->state.content);
+  if (const auto profile = FindProfile(change)) return ListPortsOfProfile(input, *profile);
   if (IsAdoptedUnit(change)) return ListPortsOfUnit(input, write->state.content);
   const auto text = ReadDefinitions(write->state.content, write->path);
   for (const PortDefinition& port : text ? text->ports : std::vector<PortDefinition>()) {
@@ -175,8 +182,8 @@ std::vector<std::string> ListMastersOfOriginal(const ForeignTree& tree, const Ch
 // The ledger has the files of netplan as they were then.
 void BringToEffect(const PluginInput& input, const std::vector<std::string>& netdevs,
                    Change& change) {
-  if (const WriteFile* write = FindOriginal(change); write && IsAdoptedProfile(change)) {
-    change.triggers = ActivateKeyfile(input.facts, write->path, write->state);
+  if (const auto profile = FindProfile(change)) {
+    change.triggers = BringBackProfile(input.facts, *profile);
     return;
   }
   if (const WriteFile* write = FindOriginal(change); write && IsAdoptedUnit(change)) {

@@ -43,23 +43,6 @@ void AddAddresses(const Value& addresses, PortDefinition& port) {
   }
 }
 
-PortDefinition ReadPort(const Member& definition) {
-  static const Words kOurs = {"addresses", "mtu",        "optional", "dhcp4",    "dhcp6",
-                              "accept-ra", "link-local", "match",    "set-name", "renderer"};
-  PortDefinition port{.netdev = definition.key, .renderer = definition.value.GetText("renderer")};
-  AddLinkLocal(definition.value, port.lost);
-  for (const char* dhcp : {"dhcp4", "dhcp6"}) {
-    const Value* value = definition.value.Find(dhcp);
-    if (value != nullptr && !IsFalse(value)) port.lost.emplace_back(dhcp);
-  }
-  if (const Value* addresses = definition.value.Find("addresses")) AddAddresses(*addresses, port);
-  if (const Value* mtu = definition.value.Find("mtu")) port.mtu = mtu->ScalarText();
-  for (const Member& one : definition.value.Members()) {
-    if (!kOurs.contains(one.key)) port.lost.push_back(one.key);
-  }
-  return port;
-}
-
 // What names a port by anything but its name, or is of NetworkManager's own making.
 std::string FindUnsupportedKey(const Member& definition) {
   for (const char* key : {"match", "set-name", "networkmanager"}) {
@@ -94,6 +77,23 @@ void ReadMasters(const Member& type, NetplanDefinitions& found) {
 }
 
 }  // namespace
+
+PortDefinition ReadPort(const Member& definition) {
+  static const Words kOurs = {"addresses", "mtu",        "optional", "dhcp4",    "dhcp6",
+                              "accept-ra", "link-local", "match",    "set-name", "renderer"};
+  PortDefinition port{.netdev = definition.key, .renderer = definition.value.GetText("renderer")};
+  AddLinkLocal(definition.value, port.lost);
+  for (const char* dhcp : {"dhcp4", "dhcp6"}) {
+    const Value* value = definition.value.Find(dhcp);
+    if (value != nullptr && !IsFalse(value)) port.lost.emplace_back(dhcp);
+  }
+  if (const Value* addresses = definition.value.Find("addresses")) AddAddresses(*addresses, port);
+  if (const Value* mtu = definition.value.Find("mtu")) port.mtu = mtu->ScalarText();
+  for (const Member& one : definition.value.Members()) {
+    if (!kOurs.contains(one.key)) port.lost.push_back(one.key);
+  }
+  return port;
+}
 
 std::optional<NetplanDefinitions> ReadDefinitions(const std::string& content,
                                                   const std::string& path) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/model/value.h"
+
 namespace reconciler::plugins::netplan {
 
 // What a netplan file says of one port. All texts are the file's.
@@ -29,6 +31,9 @@ struct NetplanDefinitions {
   std::vector<MasterDefinition> masters = {};
   std::string unsupported = {};  // not empty: what is no plain definition of a port: "vlans"
 };
+
+// Of one definition below `ethernets`.
+PortDefinition ReadPort(const Member& definition);
 
 // nullopt: it is no netplan file.
 std::optional<NetplanDefinitions> ReadDefinitions(const std::string& content,

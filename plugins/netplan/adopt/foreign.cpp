@@ -1,23 +1,19 @@
 #include "plugins/netplan/adopt/foreign.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "plugins/netplan/adopt/owner_files.h"
+#include "plugins/netplan/adopt/kept_profile.h"
 #include "plugins/netplan/adopt/paths.h"
-#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/yaml/yaml_document.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
-
-constexpr std::size_t kLongestPattern = 256;  // bytes; interface names have at most 15
 
 bool IsAbsent(const NodeFacts& facts, const std::string& path) {
   const auto found = facts.files.find(path);
@@ -37,47 +33,10 @@ std::map<std::string, std::string> ListEffectiveFiles(const NodeFacts& facts) {
   return effective;
 }
 
-// netplan joins the conditions of a `match` with "and"; a driver that we do not know may match.
-bool Matches(const Value& match, const std::string& netdev, const NodeFacts& facts) {
-  if (const Value* name = match.Find("name"); name != nullptr) {
-    const std::string pattern = name->ScalarText();
-    if (pattern.size() <= kLongestPattern && fnmatch(pattern.c_str(), netdev.c_str(), 0) != 0) {
-      return false;
-    }
-  }
-  if (const Value* mac = match.Find("macaddress"); mac != nullptr) {
-    const auto link = facts.links.find(netdev);
-    if (link != facts.links.end() && ToLower(link->second.mac) != ToLower(mac->ScalarText()))
-      return false;
-  }
-  return true;
-}
-
 bool HasEntry(const Value* list, const std::string& netdev) {
   if (list == nullptr) return false;
   return std::any_of(list->List().begin(), list->List().end(),
                      [&](const Value& one) { return one.ScalarText() == netdev; });
-}
-
-// Ubuntu's NetworkManager keeps each of its profiles as a definition of netplan, in a file that it
-// writes again whenever the profile changes. What netplan generates of it is a profile of its own.
-std::optional<Profile> ReadKeptProfile(const Member& definition) {
-  const Value* kept = definition.value.Find("networkmanager");
-  if (!definition.key.starts_with("NM-") || kept == nullptr) return std::nullopt;
-  const auto read = [](const Value* map, std::string_view key) {
-    const Value* value = map == nullptr ? nullptr : map->Find(key);
-    return value == nullptr ? std::string() : value->ScalarText();
-  };
-  const Value* rest = kept->Find("passthrough");
-  const std::string automatic = read(rest, "connection.autoconnect");
-  Profile profile{
-      .id = read(kept, "name"),
-      .uuid = read(kept, "uuid"),
-      .autoconnect = automatic != "false" && automatic != "0",
-      .priority =
-          ParseNumber<int>(read(rest, "connection.autoconnect-priority")).value_or(kOurPriority)};
-  if (profile.id.empty()) profile.id = definition.key;
-  return profile;
 }
 
 // Definitions of NetworkManager's for any port that it manages, and for none by name: Ubuntu keeps
@@ -93,11 +52,9 @@ bool IsForAnyManagedPort(const Value& definition, Renderer ours) {
          match->Find("driver") == nullptr;
 }
 
-ProfileFit FindKeptFit(const Value& definition, const std::string& netdev, const NodeFacts& facts) {
-  const Value* match = definition.Find("match");
-  if (match == nullptr || !Matches(*match, netdev, facts)) return ProfileFit::kNone;
-  const bool named = match->Find("name") != nullptr || match->Find("macaddress") != nullptr;
-  return named ? ProfileFit::kNamed : ProfileFit::kAnyPort;
+const LinkFact* FindLinkOf(const NodeFacts& facts, const std::string& netdev) {
+  const auto link = facts.links.find(netdev);
+  return link == facts.links.end() ? nullptr : &link->second;
 }
 
 bool IsAbout(const Value& network, const std::string& netdev, const NodeFacts& facts,
@@ -111,7 +68,7 @@ bool IsAbout(const Value& network, const std::string& netdev, const NodeFacts& f
       const Value* match = definition.value.Find("match");
       if (type.key != "ethernets" || match == nullptr) continue;
       if (IsForAnyManagedPort(definition.value, ours)) continue;
-      if (Matches(*match, netdev, facts)) return true;
+      if (MatchesPort(*match, netdev, FindLinkOf(facts, netdev))) return true;
     }
   }
   return false;
@@ -131,7 +88,7 @@ void AddKeptProfiles(const std::string& path, const Value& network, const NodeFa
                 .profile = NameProfile(*profile),
                 .priority = profile->priority};
     const auto wins = [&](const std::string& netdev) {
-      return MayWin(*profile, FindKeptFit(definition.value, netdev, facts));
+      return MayWin(*profile, FindKeptFit(definition.value, netdev, FindLinkOf(facts, netdev)));
     };
     std::copy_if(netdevs.begin(), netdevs.end(), std::back_inserter(claim.netdevs), wins);
     std::copy_if(leading.begin(), leading.end(), std::back_inserter(claim.leading), wins);

@@ -6,7 +6,6 @@
 #include <cctype>
 #include <set>
 
-#include "plugins/netplan/adopt/settings.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
@@ -66,15 +65,14 @@ void AddIpv6Method(const std::string& method, PortDefinition& port) {
 
 }  // namespace
 
-KeyfileDefinition ReadKeyfile(std::string_view text) {
-  KeyfileDefinition found;
-  std::string ipv4 = "manual";
-  std::string ipv6 = "auto";
-  for (const Setting& one : ReadSettings(text)) {
+void AddKeyfileSettings(const std::vector<Setting>& settings, const AddressMethods& usual,
+                        KeyfileDefinition& found) {
+  AddressMethods methods = usual;
+  for (const Setting& one : settings) {
     const std::string section = one.section == "802-3-ethernet" ? "ethernet" : one.section;
     const std::string key = fmt::format("{}.{}", section, one.key);
-    if (key == "ipv4.method") ipv4 = one.value;
-    if (key == "ipv6.method") ipv6 = one.value;
+    if (key == "ipv4.method") methods.ipv4 = one.value;
+    if (key == "ipv6.method") methods.ipv6 = one.value;
     if (key == "ethernet.mtu" && one.value != "0") found.port.mtu = one.value;
     if (key == "connection.master" || key == "connection.controller") found.master = one.value;
     if (section == "ipv4" && IsAddressKey(one.key)) {
@@ -83,9 +81,14 @@ KeyfileDefinition ReadKeyfile(std::string_view text) {
       found.port.lost.push_back(MakePrintable(key));
     }
   }
-  AddIpv4Method(ipv4, found.port);
-  AddIpv6Method(ipv6, found.port);
-  found.disables_ipv6 = ipv6 == "disabled";
+  AddIpv4Method(methods.ipv4, found.port);
+  AddIpv6Method(methods.ipv6, found.port);
+  found.disables_ipv6 = methods.ipv6 == "disabled";
+}
+
+KeyfileDefinition ReadKeyfile(std::string_view text) {
+  KeyfileDefinition found;
+  AddKeyfileSettings(ReadSettings(text), {}, found);
   return found;
 }
 

@@ -2,8 +2,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "plugins/netplan/adopt/definitions.h"
+#include "plugins/netplan/adopt/settings.h"
 
 namespace reconciler::plugins::netplan {
 
@@ -16,5 +18,15 @@ struct KeyfileDefinition {
 };
 
 KeyfileDefinition ReadKeyfile(std::string_view text);
+
+// How a port gets its addresses, in NetworkManager's words.
+struct AddressMethods {
+  std::string ipv4 = "manual";
+  std::string ipv6 = "auto";  // what NetworkManager does where a keyfile says nothing
+};
+
+// Adds to `found` what these settings say. `usual`: the methods where they name none.
+void AddKeyfileSettings(const std::vector<Setting>& settings, const AddressMethods& usual,
+                        KeyfileDefinition& found);
 
 }  // namespace reconciler::plugins::netplan

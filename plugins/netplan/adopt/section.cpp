@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "plugins/netplan/adopt/paths.h"
 #include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
 
@@ -189,11 +190,13 @@ Position FindMasterPosition(const ClusterSpec& cluster, const std::string& maste
 }
 
 AdoptKind GetKind(const AdoptEntry& entry) {
-  if (!entry.profile.empty()) return AdoptKind::kProfile;
+  if (!entry.profile.empty()) {
+    return entry.path.starts_with(kNetplan) ? AdoptKind::kKeptProfile : AdoptKind::kProfile;
+  }
   return entry.path.starts_with(kUnitFolder) ? AdoptKind::kUnit : AdoptKind::kFile;
 }
 
-bool CanBeNamed(std::string_view path) { return IsPlainPath(path, "/etc/netplan/"); }
+bool CanBeNamed(std::string_view path) { return IsPlainPath(path, kNetplan); }
 
 bool CanNameUnit(std::string_view path) { return IsPlainPath(path, kUnitFolder); }
 

@@ -11,12 +11,13 @@
 
 namespace reconciler::plugins::netplan {
 
-enum class AdoptKind { kFile, kProfile, kUnit };
+// kKeptProfile: a profile of NetworkManager that it keeps as a netplan file.
+enum class AdoptKind { kFile, kProfile, kKeptProfile, kUnit };
 
 // What the manifest's `adopt` names for a node: a netplan file or a unit of networkd by its path,
-// or a profile of NetworkManager, whose keyfile is only found on the node.
+// or a profile of NetworkManager, whose file is only found on the node.
 struct AdoptEntry {
-  std::string path = {};    // of a profile: empty until its keyfile is found
+  std::string path = {};    // of a profile: empty until its file is found
   std::string digest = {};  // the first digits of its SHA-256: 12 or more, in lower case
   Position position = {};
   std::string profile = {};  // its name or UUID; empty: it is no profile

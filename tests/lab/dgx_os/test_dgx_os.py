@@ -1,6 +1,7 @@
 """Nodes as DGX OS ships them: NetworkManager has every port by way of netplan and keeps profiles there, ufw and Docker's rules are
 active, and the management address is a lease."""
 
+import hashlib
 import os
 import re
 import sys
@@ -151,7 +152,8 @@ class DgxOs(NcclLab):
             warned = [one for one in self.plan(PAIR)["diagnostics"] if one["severity"] == "warns"]
             self.assertEqual([(one["nodes"], one["code"], one["next_step"]) for one in warned],
                              [(["spark-1"], "netplan-foreign-profile",
-                               "nmcli connection modify cx7 connection.autoconnect no, then plan again")])
+                               f'add {{nm_profile: cx7, nodes: {{spark-1: "{hashlib.sha256(text.encode()).hexdigest()[:12]}"}}}} to adopt, '
+                               "or: nmcli connection modify cx7 connection.autoconnect no, then plan again")])
             self.assertEqual(warned[0]["message"], f"cx7 ({path}) connects {PORT} automatically, priority 10 (ours 0): it comes back "
                                                    "at the next boot or re-plug")
             # What the plan says is true.

@@ -2,6 +2,7 @@
 says of them to a verified cluster, and the way back. The letters are those of test_starting_states."""
 
 import os
+import re
 import sys
 import unittest
 
@@ -11,6 +12,27 @@ import test_starting_states  # noqa: E402
 from test_adopt import GUIDE, ONE_SUBNET, RIGHT, SEPARATE  # noqa: E402
 from test_starting_states import BRIDGE, BRIDGE_FILE, LINK_LOCAL, SPARKRUN  # noqa: E402
 from test_uninstall import UninstallTest  # noqa: E402
+
+
+KEPT = """network:
+  version: 2
+  ethernets:
+    NM-{0}:
+      renderer: NetworkManager
+      match:
+        name: "{2}"
+      addresses:
+      - "{3}/24"
+      mtu: 9000
+      networkmanager:
+        uuid: "{0}"
+        name: "cx7-{1}"
+        passthrough:
+          connection.autoconnect-priority: "10"
+          ethernet._: ""
+          ipv6.ip6-privacy: "-1"
+          {4}
+"""
 
 
 class DgxOsStates(test_starting_states.StartingState):
@@ -65,6 +87,43 @@ free and takes its place: spark-1 {RIGHT[1]} 192.168.0.2 → 192.168.177.1, spar
         found, errors = self.walk(SPARKRUN, (21, 22), "192.168.0", 0)
         self.assertEqual(errors, "")
         self.assertIn("  subnets:\n    - 192.168.0.0/24\n    - 192.168.2.0/24\n", found)
+
+    def test_g_profiles_that_networkmanager_keeps_as_netplan_files(self):
+        """As Ubuntu's NetworkManager writes them for `nmcli connection add`; Debian's never writes them."""
+        kept = [f"/etc/netplan/90-NM-0c2d7e1a-2222-3333-4444-55556666777{number}.yaml" for number in (0, 1)]
+        for node in (1, 2):
+            for path, letter, port, subnet, rest in zip(kept, "ab", RIGHT, (177, 178), ('ipv6.method: "disabled"', 'proxy._: ""')):
+                self.write(path, KEPT.format(path[19:-5], letter, port, f"192.168.{subnet}.{node}", rest), node)
+            self.lab.sh(node, f"touch -d @{1700000000 + node}.123456789 {' '.join(kept)}")
+        self.addCleanup(self.on_both, f"rm -f {' '.join(kept)}; netplan generate; nmcli connection reload")
+        self.restart_both()
+        before = self.settle_both()
+        active = self.list_active()
+        self.assertEqual(active, [[f"cx7-a:{RIGHT[0]}", f"cx7-b:{RIGHT[1]}"]] * 2)
+        manifest, found, errors = self.discover(0)
+        self.assertEqual(errors, "")
+        entries = []
+        for path, letter in zip(kept, "ab"):
+            digests = ", ".join(f"spark-{node}: {self.lab.sh(node, f'sha256sum <{path}')[:12]}" for node in (1, 2))
+            entries.append(f"  - {{nm_profile: cx7-{letter}, nodes: {{{digests}}}}}\n")
+            self.assertIn(entries[-1].rstrip(), found.replace('"', ""))
+        lines, printed = self.printed_plan(manifest)
+        self.assertIn(f"> file  {kept[0]}: profile cx7-a into 60-spark-reconcile.yaml, 1 port, same addresses and MTU", lines)
+        self.assertIn("\nno changes, 4 files taken over on 2 nodes. ", printed)
+        quoted = re.sub(r": (\w{12})", r": '\1'", "".join(entries))
+        self.cut_off_half_way(self.manifest("adopt:\n" + quoted), lambda: "cx7-" not in self.lab.sh(1, "nmcli -t -f NAME connection show"))
+        self.assert_becomes(before)
+        self.assertEqual(self.list_active(), active)
+        self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
+        self.assert_lasts(manifest, *kept)
+        self.spark("verify", manifest, expect=0)
+        self.assert_way_back(manifest, before)
+        self.assertEqual(self.list_active(), active)
+
+    def list_active(self):
+        """Per node: what is active on its ports."""
+        return [sorted(line for line in self.lab.sh(node, "nmcli -t -f NAME,DEVICE connection show --active").splitlines()
+                       if line.endswith(RIGHT)) for node in (1, 2)]
 
     def test_h_live_addresses_last_only_on_a_port_that_networkmanager_leaves_alone(self):
         bare = self.settle_both()

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "plugins/netplan/activation.h"
-#include "plugins/netplan/adopt/keyfile.h"
+#include "plugins/netplan/adopt/kept_profile.h"
 #include "plugins/netplan/netplan.h"
 #include "plugins/netplan/prune_check.h"
 #include "reconciler/base/digest.h"
@@ -37,6 +37,24 @@ std::string FormatKeyfile(const std::string& mtu = "9000") {
 }
 
 const std::string kSameValues = FormatKeyfile();
+
+constexpr const char* kKeptFile = "/etc/netplan/90-NM-0c2d7e1a-2222-3333-4444-555566667777.yaml";
+
+// As Ubuntu's NetworkManager writes the same profile. `says`: lines of its definition; `rest`: of
+// what netplan has no key for.
+std::string FormatKept(const std::string& says = "match: {name: enp1s0f1np1}",
+                       const std::string& rest = "ipv6.method: disabled",
+                       const std::string& besides = "") {
+  return "network:\n  version: 2\n  ethernets:\n"
+         "    NM-0c2d7e1a-2222-3333-4444-555566667777:\n"
+         "      renderer: NetworkManager\n"
+         "      addresses: [192.168.177.1/24]\n      mtu: 9000\n      " +
+         says +
+         "\n      networkmanager:\n        uuid: 0c2d7e1a-2222-3333-4444-555566667777\n"
+         "        name: cx7-a\n        passthrough:\n          ethernet._: \"\"\n"
+         "          ipv6.ip6-privacy: \"-1\"\n          proxy._: \"\"\n          " +
+         rest + "\n" + besides;
+}
 
 struct ProfileCase : test::PairScenario {
   std::vector<Value> entries = {};
@@ -79,10 +97,9 @@ struct ProfileCase : test::PairScenario {
     return change ? *change : Change{.detail = "holds"};
   }
 
-  Change Prune(bool uninstall) const {
-    Change change{.kind = "file",
-                  .name = kKeyfileA,
-                  .actions = {WriteFile{kKeyfileA, FileState{kSameValues}}}};
+  Change Prune(bool uninstall, const std::string& path = kKeyfileA,
+               const std::string& text = kSameValues) const {
+    Change change{.kind = "file", .name = path, .actions = {WriteFile{path, FileState{text}}}};
     const ClusterFacts all{.nodes = {{facts.node, facts}}};
     EXPECT_EQ(CheckPrune({cluster, fabric, cluster.nodes[0], facts, all, uninstall}, change),
               Ownership::kOurs);
@@ -255,22 +272,19 @@ TEST(NetplanAdoptProfile, ADigestThatDiffersBlocksWithBothDigests) {
   EXPECT_EQ(one.Warning(Get(), kKeyfileA), claim);
 }
 
-TEST(NetplanAdoptProfile, OnlyAKeyfileInEtcIsAdopted) {
-  const std::string path = "/run/NetworkManager/system-connections/cx7-a.nmconnection";
+TEST(NetplanAdoptProfile, OnlyAProfileInEtcIsAdopted) {
   const std::string why =
-      "blocked: is not adopted: it is no keyfile in /etc/NetworkManager/system-connections: nmcli "
-      "connection modify cx7-a connection.autoconnect no, and remove it from adopt";
+      "blocked: is not adopted: it is neither a keyfile in /etc/NetworkManager/system-connections "
+      "nor kept by NetworkManager in /etc/netplan: nmcli connection modify cx7-a "
+      "connection.autoconnect no, and remove it from adopt";
+  const std::string keyfile = "/run/NetworkManager/system-connections/cx7-a.nmconnection";
   ProfileCase one;
-  one.Adopt(kSameValues, path);
-  EXPECT_EQ(one.Detail(Get(), path), why);
+  one.Adopt(kSameValues, keyfile);
+  EXPECT_EQ(one.Detail(Get(), keyfile), why);
   EXPECT_THAT(one.Offers(), IsEmpty());
-  const std::string kept = "/etc/netplan/90-NM-0c2d7e1a-2222-3333-4444-555566667777.yaml";
+  const std::string kept = "/run/netplan/90-NM-0c2d7e1a-2222-3333-4444-555566667777.yaml";
   ProfileCase two;
-  two.Adopt(
-      "network: {ethernets: {NM-0c2d7e1a-2222-3333-4444-555566667777: {match: {name: enp1s0f1np1}, "
-      "networkmanager: {uuid: "
-      "0c2d7e1a-2222-3333-4444-555566667777, name: cx7-a}}}}\n",
-      kept);
+  two.Adopt(FormatKept(), kept);
   EXPECT_EQ(two.Detail(Get(), kept), why);
   EXPECT_THAT(two.Offers(), IsEmpty());
 }
@@ -379,8 +393,9 @@ TEST(NetplanAdoptProfile, AProfileWithoutUuidIsActivatedByItsName) {
   ProfileCase one;
   const FileState keyfile{.content =
                               "[connection]\nid=my cx7\ntype=ethernet\ninterface-name=enp1s0f1np1"};
-  EXPECT_THAT(test::Lines(ActivateKeyfile(one.facts, kKeyfileA, keyfile)).back(),
-              HasSubstr(" connection up id my cx7 ifname enp1s0f1np1 ;"));
+  EXPECT_THAT(
+      test::Lines(BringBackProfile(one.facts, *ReadHeldProfile(kKeyfileA, keyfile.content))).back(),
+      HasSubstr(" connection up id my cx7 ifname enp1s0f1np1 ;"));
 }
 
 TEST(NetplanAdoptProfile, APortThatAnotherFileHasByNowIsLeftToIt) {
@@ -407,6 +422,189 @@ TEST(NetplanAdoptProfile, APruneWritesNoProfileOfWhatLeadsToTheNodeByNow) {
   one.facts.network.default_route = std::vector<std::string>{kFabricPort0};
   EXPECT_EQ(one.Prune(/*uninstall=*/true).detail,
             "enp1s0f1np1 carries the default route and is never touched");
+}
+
+// The plan's line of a kept profile.
+std::string DetailOfKept(const std::string& text) {
+  ProfileCase one;
+  one.Adopt(text, kKeptFile);
+  return one.Detail(Get(), kKeptFile);
+}
+
+TEST(NetplanAdoptKeptProfile, OneThatSaysTheSameIsTakenOverOnTrialAsANetplanFile) {
+  ProfileCase one;
+  one.Adopt(FormatKept(), kKeptFile);
+  const Change kept = one.Plan(kKeptFile);
+  EXPECT_EQ(kept.change, ChangeKind::kAdopt);
+  EXPECT_EQ(kept.detail,
+            "profile cx7-a into 60-spark-reconcile.yaml, 1 port, same addresses and MTU");
+  EXPECT_EQ(kept.impact, Impact::kLinkFlap);
+  ASSERT_EQ(kept.actions.size(), 2U);
+  EXPECT_EQ(std::get<RemoveFile>(kept.actions[0]).trial.path,
+            "/run/netplan/90-NM-0c2d7e1a-2222-3333-4444-555566667777.yaml");
+  EXPECT_EQ(
+      test::Lines(std::vector<RunCommand>{std::get<RunCommand>(kept.actions[1])}),
+      std::vector<std::string>{"rm -f -- /run/NetworkManager/system-connections/"
+                               "netplan-NM-0c2d7e1a-2222-3333-4444-555566667777.nmconnection"});
+  EXPECT_EQ(kept.owner, (OtherOwner{.name = kKeptFile, .claims = {kFabricPort0}}));
+  EXPECT_EQ(one.Plan(kOurYaml).change, ChangeKind::kAdopt);
+  EXPECT_EQ(one.Warning(Get(), kKeptFile), "none");
+  EXPECT_THAT(one.Find(Get(), kKeptFile).settles,
+              ElementsAre("net.ipv6.conf.enp1s0f1np1.disable_ipv6"));
+}
+
+TEST(NetplanAdoptKeptProfile, OursIsActiveBeforeNetworkManagerMissesIt) {
+  ProfileCase one;
+  one.Adopt(FormatKept(), kKeptFile);
+  const std::vector<std::string> lines = test::Lines(one.Plan(kKeptFile).triggers);
+  EXPECT_THAT(std::vector<std::string>(lines.end() - 3, lines.end()),
+              ElementsAre("nmcli --wait 45 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1",
+                          "nmcli --wait 45 connection up id netplan-enP2p1s0f1np1 ifname "
+                          "enP2p1s0f1np1",
+                          "nmcli connection reload"));
+}
+
+constexpr const char* kKeptUp =
+    "find /run -maxdepth 3 -path /run/NetworkManager/system-connections/"
+    "netplan-NM-0c2d7e1a-2222-3333-4444-555566667777.nmconnection -exec nmcli --wait 45 connection "
+    "up uuid 0c2d7e1a-2222-3333-4444-555566667777 ifname enp1s0f1np1 ;";
+
+TEST(NetplanAdoptKeptProfile, ARevertActivatesItWhereItWasInEffect) {
+  ProfileCase one;
+  one.Adopt(FormatKept(), kKeptFile);
+  EXPECT_THAT(test::Lines(one.Plan(kKeptFile).revert),
+              ElementsAre("nmcli connection reload", kKeptUp));
+  one.facts.links.at(kFabricPort0).mtu = 1500;
+  EXPECT_THAT(test::Lines(one.Plan(kKeptFile).revert), ElementsAre("nmcli connection reload"));
+}
+
+TEST(NetplanAdoptKeptProfile, AnUninstallMakesNetplansProfileAgainAndActivatesIt) {
+  ProfileCase one;
+  const Change change = one.Prune(/*uninstall=*/true, kKeptFile, FormatKept());
+  EXPECT_EQ(change.actions, std::vector<Action>{Action(WriteFile{kKeptFile, {FormatKept()}})});
+  const std::vector<std::string> lines = test::Lines(change.triggers);
+  EXPECT_THAT(lines, Contains("netplan generate --root-dir /run/spark-reconcile/netplan"));
+  EXPECT_THAT(std::vector<std::string>(lines.end() - 2, lines.end()),
+              ElementsAre("nmcli connection load /run/NetworkManager/system-connections/"
+                          "netplan-NM-0c2d7e1a-2222-3333-4444-555566667777.nmconnection",
+                          kKeptUp));
+}
+
+TEST(NetplanAdoptKeptProfile, TakenOutOfTheManifestItStaysAwayWhileOursHasItsPort) {
+  ProfileCase one;
+  EXPECT_EQ(one.Prune(/*uninstall=*/false, kKeptFile, FormatKept()).code, "netplan-adopted-in-use");
+}
+
+TEST(NetplanAdoptKeptProfile, NothingDiffersWhenItIsGone) {
+  ProfileCase one;
+  one.Name("cx7-a", "0123456789ab");
+  one.AdoptBefore(FormatKept(), kKeptFile);
+  one.facts.files[kOurYaml] = one.File(Get(), kOurYaml);
+  EXPECT_EQ(one.Detail(Get(), kKeptFile), "holds");
+  EXPECT_EQ(one.Detail(Get(), kOurYaml), "holds");
+}
+
+TEST(NetplanAdoptKeptProfile, WhatOursHasNoPlaceForIsNamed) {
+  const std::string head =
+      "profile cx7-a into 60-spark-reconcile.yaml, 1 port, same addresses and MTU";
+  const std::string match = "match: {name: enp1s0f1np1}";
+  EXPECT_EQ(DetailOfKept(FormatKept(match, "ipv6.method: link-local")), head);
+  EXPECT_EQ(DetailOfKept(FormatKept(match, "connection.zone: home")),
+            head + "; not carried over: connection.zone");
+  EXPECT_EQ(DetailOfKept(FormatKept(match + "\n      dhcp6: true\n      wakeonlan: true",
+                                    "connection.autoconnect-priority: \"10\"")),
+            head + "; not carried over: router advertisements, dhcp6, wakeonlan");
+}
+
+TEST(NetplanAdoptKeptProfile, OnlyOneOfPortsOfTheFabricAloneInItsFileIsAdopted) {
+  const std::string not_adopted = "blocked: is not adopted: ";
+  const std::string off =
+      "nmcli connection modify cx7-a connection.autoconnect no, and remove it from adopt";
+  EXPECT_EQ(DetailOfKept(FormatKept("match: {}")),
+            not_adopted + "it names no port, so that others may need it: " + off);
+  EXPECT_EQ(
+      DetailOfKept(FormatKept("match: {name: eth7}")),
+      not_adopted + "it is for none of this node's ports of the fabric: remove it from adopt");
+  EXPECT_EQ(DetailOfKept(FormatKept("match: {name: enp1s0f*}")),
+            not_adopted +
+                "it is for enp1s0f0np0 too, which is no port of the fabric: remove enp1s0f0np0 "
+                "from it");
+  EXPECT_EQ(DetailOfKept(FormatKept("match: {name: en*}")),
+            not_adopted +
+                "it is for enP7s7 too, which carries this session: leave it in effect there, and "
+                "remove it from adopt");
+  const std::string match = "match: {name: enp1s0f1np1}";
+  EXPECT_EQ(DetailOfKept(FormatKept(match, "connection.master: bond0")),
+            not_adopted + "it makes its port a member of bond0: " + off);
+  EXPECT_EQ(DetailOfKept(FormatKept(match, "connection.autoconnect: false")),
+            not_adopted + "NetworkManager never uses it instead of ours: remove it from adopt");
+  EXPECT_EQ(DetailOfKept(FormatKept(match, "x.y: z", "    eth9: {dhcp4: true}\n")),
+            not_adopted + "its file has eth9 too: move that to another file, or " + off);
+  EXPECT_EQ(DetailOfKept(FormatKept(match, "x.y: z", "  vlans: {v: {id: 5, link: eth9}}\n")),
+            not_adopted + "its file has 'vlans' too: move that to another file, or " + off);
+}
+
+TEST(NetplanAdoptKeptProfile, AFileOfTheSameNameInAnotherFolderBlocks) {
+  ProfileCase one;
+  one.AddFile("/lib/netplan/90-NM-0c2d7e1a-2222-3333-4444-555566667777.yaml", "network: {}\n");
+  one.Adopt(FormatKept(), kKeptFile);
+  EXPECT_EQ(one.Detail(Get(), kKeptFile),
+            "blocked: is not adopted: /lib/netplan/90-NM-0c2d7e1a-2222-3333-4444-555566667777.yaml "
+            "is there too: move /lib/netplan/90-NM-0c2d7e1a-2222-3333-4444-555566667777.yaml away");
+}
+
+TEST(NetplanAdoptKeptProfile, ADigestThatDiffersBlocks) {
+  ProfileCase one;
+  one.AddFile(kKeptFile, FormatKept());
+  one.Name("cx7-a", "0123456789abcdef");
+  const std::string now = ComputeSha256Hex(FormatKept()).substr(0, 12);
+  EXPECT_EQ(
+      one.Detail(Get(), kKeptFile),
+      "blocked: is not adopted: its SHA-256 begins with " + now +
+          ", and the manifest has 0123456789ab: read what it says now; to adopt that, write " +
+          now + " into the manifest");
+}
+
+TEST(NetplanAdoptKeptProfile, AsAFileItIsRefusedWithTheEntryThatTakesIt) {
+  ProfileCase one;
+  one.AddFile(kKeptFile, FormatKept());
+  one.entries.push_back(
+      test::Map({{"file", test::Text(kKeptFile)},
+                 {"nodes", test::Map({{"spark-1", test::Text("0123456789ab")}})}}));
+  one.cluster.settings = test::Map({{"adopt", test::List(one.entries)}});
+  one.entries.clear();
+  one.facts.files[kKeptFile] = FileState{.content = FormatKept(), .mode = 0600};
+  EXPECT_THAT(one.Detail(Get(), kKeptFile), StartsWith("blocked: is not adopted: "));
+  one.entries.push_back(test::Map(
+      {{"file", test::Text(kKeptFile)},
+       {"nodes",
+        test::Map({{"spark-1", test::Text(ComputeSha256Hex(FormatKept()).substr(0, 12))}})}}));
+  one.cluster.settings = test::Map({{"adopt", test::List(one.entries)}});
+  EXPECT_EQ(one.Detail(Get(), kKeptFile),
+            "blocked: is not adopted: it keeps a profile of NetworkManager: name it in adopt as "
+            "`nm_profile: cx7-a`");
+}
+
+TEST(NetplanAdoptKeptProfile, ItIsOfferedByItsNameOrWhereThatIsNoneByItsUuid) {
+  ProfileCase one;
+  one.AddFile(kKeptFile, FormatKept());
+  EXPECT_THAT(one.Offers(), ElementsAre("nm_profile: cx7-a"));
+  EXPECT_THAT(one.Warning(Get(), kKeptFile),
+              HasSubstr("add {nm_profile: cx7-a, nodes: {spark-1: \"" +
+                        ComputeSha256Hex(FormatKept()).substr(0, 12) +
+                        "\"}} to adopt, or: nmcli connection modify cx7-a "
+                        "connection.autoconnect no, then plan again"));
+  // A keyfile has its name, too.
+  one.AddFile("/etc/NetworkManager/system-connections/other.nmconnection",
+              "[connection]\nid=cx7-a\nuuid=77aa\ntype=ethernet\nautoconnect=false\n");
+  EXPECT_THAT(one.Offers(), ElementsAre("nm_profile: 0c2d7e1a-2222-3333-4444-555566667777"));
+}
+
+TEST(NetplanAdoptKeptProfile, OneThatNetworkManagerMadeOnItsOwnIsNotOffered) {
+  ProfileCase one;
+  one.AddFile(kKeptFile, FormatKept("match: {name: enp1s0f1np1}",
+                                    "connection.autoconnect-priority: \"-999\""));
+  EXPECT_THAT(one.Offers(), IsEmpty());
 }
 
 TEST(NetplanAdoptProfile, AKeyfileOfAnyTextCrashesNothing) {

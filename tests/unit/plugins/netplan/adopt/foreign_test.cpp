@@ -177,10 +177,12 @@ TEST(NetplanForeign, AProfileThatNetworkManagerKeepsInANetplanFileIsJudgedAsAPro
   const test::PairScenario scenario = KeepProfile("name: enp1s0f1np1", "");
   const std::string connects =
       std::string("cx7 (") + kKept + ") connects enp1s0f1np1 automatically, priority 0 (ours 0)";
-  EXPECT_EQ(scenario.Warning(Get(), kKept),
-            connects +
-                ": of the two, NetworkManager uses the one that was active last: nmcli connection "
-                "modify cx7 connection.autoconnect no, then plan again");
+  EXPECT_EQ(
+      scenario.Warning(Get(), kKept),
+      connects +
+          ": of the two, NetworkManager uses the one that was active last: add {nm_profile: "
+          "cx7, nodes: {spark-1: \"b844b40edf56\"}} to adopt, or: nmcli connection modify cx7 "
+          "connection.autoconnect no, then plan again");
   EXPECT_EQ(KeepProfile("name: enp1s0f1np1", "connection.autoconnect-priority: '10'", "my cx7")
                 .Warning(Get(), kKept),
             std::string("1-2 (") + kKept +
