@@ -12,6 +12,7 @@
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/aliases.h"
+#include "reconciler/fabric/link_local.h"
 
 namespace reconciler::plugins::hosts {
 namespace {
@@ -34,7 +35,8 @@ std::vector<const RailPort*> ListReachable(const Fabric& fabric, const NodeName&
   if (own == fabric.ports.end()) return ports;
   for (const RailPort& mine : own->second) {
     for (const Segment& segment : fabric.segments) {
-      if (segment.rail != mine.rail) continue;
+      // No file can name an address that a node has yet to choose.
+      if (segment.rail != mine.rail || IsLinkLocal(segment)) continue;
       for (const RailPort& port : segment.ports) ports.push_back(&port);
     }
   }

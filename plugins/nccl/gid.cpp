@@ -4,6 +4,7 @@
 
 #include "plugins/nccl/wanted.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/link_local.h"
 
 namespace reconciler::plugins::nccl {
 namespace {
@@ -12,6 +13,13 @@ constexpr std::string_view kFolder = "/sys/class/infiniband/";
 
 std::string ReadHcaFromPath(const std::string& path) {
   return path.substr(kFolder.size(), path.find('/', kFolder.size()) - kFolder.size());
+}
+
+bool IsOfAddress(const std::string& gid, const RailPort& port) {
+  const std::string wanted = MakeMappedGid(port.address.address);
+  if (!IsLinkLocal(port)) return gid == wanted;
+  const std::string_view network = std::string_view(wanted).substr(0, wanted.rfind(':'));
+  return gid.starts_with(network);
 }
 
 }  // namespace
@@ -39,10 +47,9 @@ std::string ExplainWrongGid(const Section& section, const RailPort& port, const 
   const std::string* gid = found == facts.nccl.gids.end() ? nullptr : Known(found->second.gid);
   if (gid == nullptr) return {};
   const auto* kind = Known(found->second.type);  // an empty place in the table has none
-  if (kind != nullptr && *kind == kRoceV2 && *gid == MakeMappedGid(port.address.address)) {
-    return {};
-  }
-  return fmt::format("wanted RoCE v2 of {} at index {}, found {}", ToString(port.address.address),
+  if (kind != nullptr && *kind == kRoceV2 && IsOfAddress(*gid, port)) return {};
+  return fmt::format("wanted RoCE v2 of {} at index {}, found {}",
+                     IsLinkLocal(port) ? "a link-local address" : ToString(port.address.address),
                      *section.gid_index,
                      kind == nullptr ? "nothing" : fmt::format("{} of {}", *kind, *gid));
 }

@@ -13,6 +13,7 @@
 #include "plugins/netplan/live_master.h"
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/link_local.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
@@ -171,11 +172,23 @@ void CheckRenderer(const PluginInput& input, std::vector<Adoption>& adoptions) {
   }
 }
 
-// Under NetworkManager our file has it too.
+bool IsLinkLocalPort(const PluginInput& input, const std::string& netdev) {
+  const std::vector<RailPort>& ports = GetPorts(input.fabric, input.node.name);
+  return std::any_of(ports.begin(), ports.end(), [&](const RailPort& port) {
+    return IsLinkLocal(port) && port.netdev == netdev;
+  });
+}
+
+// Our file has it too: that of IPv6 under NetworkManager, and both on a link-local rail.
 void KeepLinkLocal(const PluginInput& input, std::vector<Adoption>& adoptions) {
-  if (ReadForeignTree(input.facts, {}).renderer != Renderer::kNetworkManager) return;
+  const bool by_network_manager =
+      ReadForeignTree(input.facts, {}).renderer == Renderer::kNetworkManager;
   for (Adoption& adoption : adoptions) {
-    for (PortDefinition& port : adoption.ports) std::erase(port.lost, "IPv6 link-local");
+    for (PortDefinition& port : adoption.ports) {
+      const bool link_local = IsLinkLocalPort(input, port.netdev);
+      if (by_network_manager || link_local) std::erase(port.lost, "IPv6 link-local");
+      if (link_local) port.ipv4_link_local = std::erase(port.lost, "IPv4 link-local") > 0;
+    }
   }
 }
 
@@ -196,6 +209,10 @@ void CheckOtherFiles(const PluginInput& input, std::vector<Adoption>& adoptions)
 }
 
 bool SaysTheSame(const PortDefinition& definition, const RailPort& port) {
+  if (IsLinkLocal(port)) {
+    return definition.mtu == fmt::format("{}", port.mtu) && definition.addresses.empty() &&
+           definition.ipv4_link_local;
+  }
   return definition.mtu == fmt::format("{}", port.mtu) &&
          definition.addresses == std::vector<std::string>{ToString(port.address)};
 }

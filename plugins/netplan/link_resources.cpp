@@ -15,6 +15,7 @@
 #include "plugins/netplan/reads/rdma_users.h"
 #include "plugins/netplan/set_addresses.sh.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/link_local.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
@@ -23,7 +24,8 @@ constexpr std::string_view kSetSh = FindLastLine(kSetAddressesSh);
 
 // "up, mtu 9000, 192.168.177.1/24". Without a carrier no one can set addresses (and NetworkManager
 // nothing at all), so that nothing can be wanted of them; verify reports the missing carrier.
-// fe80 addresses do not count: NetworkManager makes one even where `link-local: []` forbids it.
+// Which link-local address a port has does not count, since the node chooses it. Neither do fe80
+// addresses: NetworkManager makes one even where `link-local: []` forbids it.
 std::string FormatLink(bool up, bool carrier, int mtu, const std::vector<Ipv4Prefix>& addresses,
                        Renderer renderer) {
   const std::string with_mtu = fmt::format("{}, mtu {}", up ? "up" : "down", mtu);
@@ -31,7 +33,9 @@ std::string FormatLink(bool up, bool carrier, int mtu, const std::vector<Ipv4Pre
     return renderer == Renderer::kNetworkd ? with_mtu + ", no carrier" : "up, no carrier";
   }
   std::vector<std::string> texts;
-  for (const Ipv4Prefix& address : addresses) texts.push_back(ToString(address));
+  for (const Ipv4Prefix& address : addresses) {
+    texts.push_back(IsLinkLocal(address) ? "link-local" : ToString(address));
+  }
   return with_mtu + ", " + (texts.empty() ? "no address" : Join(texts, " "));
 }
 
@@ -46,12 +50,12 @@ std::string FormatLinkDifference(const LinkFact& link, bool carrier, const RailP
     parts.push_back(fmt::format("mtu {} → {}", link.mtu, port.mtu));
   }
   if (!carrier) return Join(parts, ", ");
-  for (const Ipv4Prefix& address : link.ipv4) {
-    if (address != port.address) parts.push_back("-" + ToString(address));
+  const auto own = std::find_if(link.ipv4.begin(), link.ipv4.end(),
+                                [&](const Ipv4Prefix& one) { return Accepts(port, one); });
+  for (auto one = link.ipv4.begin(); one != link.ipv4.end(); ++one) {
+    if (one != own) parts.push_back("-" + ToString(*one));
   }
-  if (std::find(link.ipv4.begin(), link.ipv4.end(), port.address) == link.ipv4.end()) {
-    parts.push_back("+" + ToString(port.address));
-  }
+  if (own == link.ipv4.end()) parts.push_back("+" + FormatPortAddress(port));
   return Join(parts, ", ");
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "reconciler/fabric/link_local.h"
+
 namespace reconciler::plugins::netplan {
 namespace {
 
@@ -26,6 +28,11 @@ std::string QuoteKey(const std::string& netdev) {
                                      nlohmann::json::error_handler_t::replace);
 }
 
+std::string FormatAddresses(const RailPort& port) {
+  if (IsLinkLocal(port)) return "      link-local: [ipv4, ipv6]\n";
+  return fmt::format("      link-local: []\n      addresses: [{}]\n", ToString(port.address));
+}
+
 }  // namespace
 
 std::string FormatNetplan(const std::vector<RailPort>& ports, const std::vector<std::string>& down,
@@ -37,11 +44,10 @@ std::string FormatNetplan(const std::vector<RailPort>& ports, const std::vector<
         "      dhcp4: false\n"
         "      dhcp6: false\n"
         "      accept-ra: false\n"
-        "      link-local: []\n"
-        "      addresses: [{}]\n"
+        "{}"
         "      mtu: {}\n"
         "      optional: true\n",
-        QuoteKey(port.netdev), ToString(port.address), port.mtu);
+        QuoteKey(port.netdev), FormatAddresses(port), port.mtu);
     if (renderer != Renderer::kNetworkManager) continue;
     body +=
         "      renderer: NetworkManager\n"

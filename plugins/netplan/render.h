@@ -17,6 +17,7 @@ namespace reconciler::plugins::netplan {
 // leaves it off where it was off under another profile, and again whenever the cable was pulled
 // (seen in the lab). netplan 1.1 refuses all files where `networkmanager` stands at a port that is
 // not NetworkManager's, so that the port says who has it.
+// A link-local port has IPv6 too: by that its neighbour is found, whatever address that chose.
 std::string FormatNetplan(const std::vector<RailPort>& ports, const std::vector<std::string>& down,
                           Renderer renderer);
 

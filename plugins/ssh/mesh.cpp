@@ -7,6 +7,7 @@
 #include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/aliases.h"
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/model/find.h"
 
 namespace reconciler::plugins::ssh {
@@ -54,6 +55,7 @@ std::vector<Peer> ListPeers(const ClusterSpec& cluster, const Fabric& fabric, co
               .address = other->address,
               .port = other->access.port};
     for (const Segment& segment : fabric.segments) {
+      if (IsLinkLocal(segment)) continue;
       const RailPort* port = FindPort(segment, other->name);
       if (port != nullptr && FindPort(segment, node) != nullptr) peer.rails.push_back(*port);
     }

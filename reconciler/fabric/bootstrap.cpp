@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/model/find.h"
 
 namespace reconciler {
@@ -56,9 +57,23 @@ const Segment* FindCommonRail(const ClusterSpec& cluster, const Fabric& fabric) 
   return found == fabric.segments.end() ? nullptr : &*found;
 }
 
+const Segment* FindBootstrapRail(const ClusterSpec& cluster, const Fabric& fabric) {
+  const auto found =
+      std::find_if(fabric.segments.begin(), fabric.segments.end(), [&](const Segment& segment) {
+        return !IsLinkLocal(segment) && segment.ports.size() == cluster.nodes.size();
+      });
+  return found == fabric.segments.end() ? nullptr : &*found;
+}
+
+std::string_view ExplainNoBootstrapRail(const ClusterSpec& cluster, const Fabric& fabric) {
+  return FindCommonRail(cluster, fabric) != nullptr
+             ? "the only one has link-local addresses, which are not known beforehand"
+             : "each cable is a network of its two nodes alone";
+}
+
 BootstrapChoice ChooseBootstrap(const ClusterSpec& cluster, const Fabric& fabric,
                                 const NodeSpec& node, const NodeFacts& facts) {
-  const Segment* rail = FindCommonRail(cluster, fabric);
+  const Segment* rail = FindBootstrapRail(cluster, fabric);
   const RailPort* port = rail == nullptr ? nullptr : FindPort(*rail, node.name);
   if (ReadBootstrap(cluster) == Bootstrap::kFabric && port != nullptr) {
     return {.netdev = port->netdev};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/fabric.h"
@@ -17,15 +18,20 @@ Bootstrap ReadBootstrap(const ClusterSpec& cluster);
 // The first rail that reaches every node; nullptr: none does, as in a ring.
 const Segment* FindCommonRail(const ClusterSpec& cluster, const Fabric& fabric);
 
+// The first of those rails whose addresses are known before the nodes take some.
+const Segment* FindBootstrapRail(const ClusterSpec& cluster, const Fabric& fabric);
+// Why there is none.
+std::string_view ExplainNoBootstrapRail(const ClusterSpec& cluster, const Fabric& fabric);
+
 // The interface of a node over which its ranks meet.
 struct BootstrapChoice {
   std::string netdev = {};    // empty: not known
   std::string wireless = {};  // has the management address, and is wireless; may be `netdev`
 };
 
-// On the fabric the node's port on the first common rail; else the interface with the management
+// On the fabric the node's port on the bootstrap rail; else the interface with the management
 // address, or with that of our session. A wireless one is only taken where there is neither a wired
-// interface in its subnet nor a common rail.
+// interface in its subnet nor a bootstrap rail.
 BootstrapChoice ChooseBootstrap(const ClusterSpec& cluster, const Fabric& fabric,
                                 const NodeSpec& node, const NodeFacts& facts);
 

@@ -10,6 +10,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/analysis.h"
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/fabric/neighbours.h"
 #include "reconciler/fabric/roofline.h"
 #include "reconciler/fabric/switch_advice.h"
@@ -163,6 +164,22 @@ void DiagnoseOneTwin(const ClusterSpec& cluster, Diagnostics& diagnostics) {
   }
 }
 
+void DiagnoseLinkLocal(const ClusterSpec& cluster, const Fabric& fabric, Diagnostics& diagnostics) {
+  const Value* link_local = FindLinkLocal(cluster);
+  if (link_local == nullptr) return;
+  for (const Segment& segment : fabric.segments) {
+    if (!IsLinkLocal(segment)) continue;
+    diagnostics.push_back(
+        {.code = "fabric-link-local",
+         .message =
+             fmt::format("{} has link-local addresses, which the nodes choose: no host name, "
+                         "login of ssh.mesh or hostfile leads over it",
+                         FormatRailName(segment.rail)),
+         .next_step = "for addresses that stay, give it a subnet and leave link_local out",
+         .where = cluster.Mark(link_local->position)});
+  }
+}
+
 bool IsSwitched(const ClusterSpec& cluster) {
   return cluster.fabric.topology == Topology::kSwitch ||
          cluster.fabric.topology == Topology::kLeafSpine;
@@ -221,6 +238,7 @@ std::vector<Diagnostic> DiagnoseFabric(const ClusterSpec& cluster, const Fabric&
   DiagnoseLonelyRails(fabric, diagnostics);
   DiagnoseOneTwin(cluster, diagnostics);
   DiagnoseSubnets(cluster, diagnostics);
+  DiagnoseLinkLocal(cluster, fabric, diagnostics);
   DiagnoseOversubscription(cluster, fabric, diagnostics);
   DiagnoseLoops(fabric, diagnostics);
   DiagnoseSwitches(cluster, diagnostics);

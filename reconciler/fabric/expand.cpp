@@ -10,6 +10,7 @@
 #include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/diagnose.h"
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/fabric/planes.h"
 
 namespace reconciler {
@@ -45,7 +46,8 @@ std::string FormatSummary(const ClusterSpec& cluster) {
 
 class Expander {
  public:
-  explicit Expander(const ClusterSpec& cluster) : cluster_(cluster) {}
+  explicit Expander(const ClusterSpec& cluster)
+      : cluster_(cluster), link_local_(FindLinkLocal(cluster)) {}
 
   tl::expected<Fabric, Errors> Run() {
     CheckCages();
@@ -54,6 +56,8 @@ class Expander {
     std::size_t rails = 0;
     for (const Plane& plane : planes) rails += CountPlaneRails(cluster_, plane);
     const FabricSpec& spec = cluster_.fabric;
+    CheckLinkLocal();
+    if (link_local_ != nullptr && rails > 0) --rails;  // the last one needs none
     if (cluster_.nodes.empty() || planes.empty() || spec.subnets.size() != rails ||
         spec.subnet_positions.size() != spec.subnets.size()) {
       Add("manifest-subnet-count", spec.position,
@@ -97,17 +101,30 @@ class Expander {
     }
   }
 
+  // On a switch, and where a node has several such rails, an address would not say which way leads
+  // to it.
+  void CheckLinkLocal() {
+    const FabricSpec& spec = cluster_.fabric;
+    if (link_local_ == nullptr || spec.topology == Topology::kDirect) return;
+    Add("manifest-link-local", link_local_->position,
+        fmt::format("wanted topology direct for link-local addresses, found {}",
+                    ToString(spec.topology)));
+  }
+
   // Which of a cage's functions the rail `i` of its plane has.
   std::size_t ChooseTwin(const Cage& cage, std::size_t i) const {
     return cluster_.fabric.twins == Twins::kSecond ? cage.twins.size() - 1 : i;
   }
 
   void AddSegment(const Plane& plane, std::size_t number, std::size_t i) {
+    const FabricSpec& spec = cluster_.fabric;
     const std::size_t index = fabric_.segments.size();
     const int rail = static_cast<int>(index);
+    const bool link_local = link_local_ != nullptr && index == spec.subnets.size();
     Segment segment{.rail = rail,
-                    .subnet = cluster_.fabric.subnets[index].Network(),
+                    .subnet = link_local ? kLinkLocalSubnet : spec.subnets[index].Network(),
                     .plane = static_cast<int>(number)};
+    const Position position = link_local ? link_local_->position : spec.subnet_positions[index];
     std::vector<PlaneEnd> ends = plane.ends;  // in node order of the manifest
     std::sort(ends.begin(), ends.end(),
               [](const PlaneEnd& a, const PlaneEnd& b) { return std::less<>()(a.node, b.node); });
@@ -116,13 +133,14 @@ class Expander {
       const Cage* cage = FindCage(cluster_, node, end.cage);
       if (cage == nullptr || i >= cage->twins.size()) continue;
       const std::size_t twin = ChooseTwin(*cage, i);
-      if (!Fits(node, segment.subnet)) {
+      if (!link_local && !Fits(node, segment.subnet)) {
         Add("manifest-id-wrong", node.position,
             fmt::format("wanted a host number of {} for node '{}', found id {}",
                         ToString(segment.subnet), node.name, node.id));
         continue;
       }
-      const std::uint32_t bits = segment.subnet.address.bits + static_cast<std::uint32_t>(node.id);
+      const std::uint32_t bits =
+          segment.subnet.address.bits + (link_local ? 0 : static_cast<std::uint32_t>(node.id));
       RailPort port{node.name,
                     end.cage,
                     static_cast<int>(twin),
@@ -130,8 +148,8 @@ class Expander {
                     cage->twins[twin].netdev,
                     cage->twins[twin].hca,
                     {{bits}, segment.subnet.length},
-                    cluster_.fabric.mtu,
-                    cluster_.fabric.subnet_positions[index]};
+                    spec.mtu,
+                    position};
       fabric_.ports[node.name].push_back(port);
       segment.ports.push_back(std::move(port));
     }
@@ -160,6 +178,7 @@ class Expander {
   }
 
   const ClusterSpec& cluster_;
+  const Value* link_local_;  // see FindLinkLocal
   Fabric fabric_;
   Errors errors_;
 };

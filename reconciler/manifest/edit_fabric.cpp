@@ -255,9 +255,22 @@ std::string FormatPairCable(const ClusterSpec& spec, const RingCable& cable) {
   return FormatCable(cable, moves.empty() ? "is there" : "is there; " + Join(moves, "; "));
 }
 
+bool IsLinkLocal(const ClusterSpec& spec) {
+  const Value* link_local = spec.settings.At({"fabric", "link_local"});
+  return link_local != nullptr && link_local->AsBool() != nullptr && *link_local->AsBool();
+}
+
+tl::unexpected<Error> RefuseLinkLocal(const ClusterSpec& spec) {
+  return Fail({.kind = ErrorKind::kManifest,
+               .message = "link-local addresses are for two nodes on one cable",
+               .where = spec.Mark(spec.settings.At({"fabric", "link_local"})->position),
+               .hint = "give each rail a subnet, and leave link_local out"});
+}
+
 }  // namespace
 
 Result<FabricEdit> PutRing(LineEditor& editor, const ClusterSpec& spec, const JoiningNode& node) {
+  if (IsLinkLocal(spec)) return RefuseLinkLocal(spec);
   const bool fits = std::all_of(spec.nodes.begin(), spec.nodes.end(),
                                 [&](const NodeSpec& one) { return FitsRing(spec, one); });
   if (!fits || spec.fabric.twins != Twins::kBoth || spec.fabric.subnets.size() != kTwins) {
@@ -297,6 +310,7 @@ Result<FabricEdit> PutRing(LineEditor& editor, const ClusterSpec& spec, const Jo
 }
 
 Result<FabricEdit> PutSwitch(LineEditor& editor, const ClusterSpec& spec, const JoiningNode& node) {
+  if (IsLinkLocal(spec)) return RefuseLinkLocal(spec);
   FabricEdit edit{
       .remarks = {"the topology is `switch` now: one cable from every node to it, in place of "
                   "those between nodes"}};

@@ -77,6 +77,16 @@ two nodes alone
   hint: write management, or remove it
 """)
 
+    def test_a_link_local_rail_has_no_hostfile_of_the_fabric(self):
+        self.write("cluster.yaml", MANIFEST.replace("[192.168.177.0/24, 192.168.178.0/24]",
+                                                    "[]\n  twins: first\n  link_local: true"))
+        self.assert_ends(self.spark("hostfile", "--network", "fabric"), 1, out="", err="""\
+cluster.yaml: wanted a rail that reaches every node, found none: the only one has link-local addresses, which are not \
+known beforehand
+  hint: use --network management
+""")
+        self.assertIn("\n127.0.0.1 slots=1\n", self.spark("hostfile").stdout)
+
     def test_torchrun_meets_at_the_first_rank(self):
         lines = [line for line in self.spark("hostfile", "--format", "torchrun").stdout.splitlines()
                  if not line.startswith("#")]

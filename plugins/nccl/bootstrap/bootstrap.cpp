@@ -22,12 +22,13 @@ Errors CheckBootstrap(const ClusterSpec& cluster, const Fabric& fabric) {
         "write it in the cluster's nccl")};
   }
   if (ReadBootstrap(cluster) == Bootstrap::kManagement) return {};
-  if (FindCommonRail(cluster, fabric) != nullptr) return {};
-  return {MakeManifestError("nccl-bootstrap-impossible",
-                            cluster.Mark(cluster.settings.At({"nccl", "bootstrap"})->position),
-                            "nccl.bootstrap: wanted a rail that reaches every node, found none: "
-                            "each cable is a network of its two nodes alone",
-                            "write management, or remove it")};
+  if (FindBootstrapRail(cluster, fabric) != nullptr) return {};
+  return {MakeManifestError(
+      "nccl-bootstrap-impossible",
+      cluster.Mark(cluster.settings.At({"nccl", "bootstrap"})->position),
+      fmt::format("nccl.bootstrap: wanted a rail that reaches every node, found none: {}",
+                  ExplainNoBootstrapRail(cluster, fabric)),
+      "write management, or remove it")};
 }
 
 std::vector<Diagnostic> FindWirelessBootstrap(const PluginInput& input, const SourceMark& where) {
@@ -46,7 +47,7 @@ std::vector<Diagnostic> FindWirelessBootstrap(const PluginInput& input, const So
                    : fmt::format("bootstrap: {} is wireless, and no wired network is there for the "
                                  "ranks to meet on: each loss of it ends a run",
                                  wireless),
-           .next_step = FindCommonRail(input.cluster, input.fabric) != nullptr
+           .next_step = FindBootstrapRail(input.cluster, input.fabric) != nullptr
                             ? "write the address of a wired port as the node's address, or "
                               "nccl.bootstrap: fabric"
                             : "connect a wired port of the node, and write its address as the "

@@ -14,6 +14,7 @@ struct PortDefinition {
   std::vector<std::string> addresses = {};
   std::string mtu = "1500";
   std::string renderer = {};           // empty: it says none
+  bool ipv4_link_local = false;        // and our file has it too
   std::vector<std::string> lost = {};  // what our file does not say: "IPv6 link-local", "routes"
 };
 

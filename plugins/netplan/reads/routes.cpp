@@ -10,6 +10,7 @@
 #include "plugins/common/ownership/state.h"
 #include "reconciler/base/json/text_member.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/link_local.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
@@ -89,8 +90,10 @@ std::string ExplainRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,
       if (!destination.Overlaps(subnet)) continue;
       return fmt::format(
           "fabric subnet {} overlaps {}, which this node reaches over {}: packets for one would go "
-          "to the other; give the fabric a subnet that nothing uses",
-          ToString(subnet), ToString(destination), netdev.empty() ? "elsewhere" : netdev);
+          "to the other; {}",
+          ToString(subnet), ToString(destination), netdev.empty() ? "elsewhere" : netdev,
+          IsLinkLocal(subnet) ? "take the link-local address off there, or give the rail a subnet"
+                              : "give the fabric a subnet that nothing uses");
     }
   }
   return {};

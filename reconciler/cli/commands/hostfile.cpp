@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
@@ -21,11 +23,11 @@ Result<const Segment*> ChooseRail(const HostfileOptions& options, const Cluster&
   const bool is_fabric = options.network.empty() ? ReadBootstrap(cluster.spec) == Bootstrap::kFabric
                                                  : options.network == "fabric";
   if (!is_fabric) return nullptr;
-  if (const Segment* rail = FindCommonRail(cluster.spec, cluster.fabric)) return rail;
+  if (const Segment* rail = FindBootstrapRail(cluster.spec, cluster.fabric)) return rail;
   return Fail({.kind = ErrorKind::kUsage,
-               .message = cluster.spec.file +
-                          ": wanted a rail that reaches every node, found none: each cable is a "
-                          "network of its two nodes alone",
+               .message = fmt::format("{}: wanted a rail that reaches every node, found none: {}",
+                                      cluster.spec.file,
+                                      ExplainNoBootstrapRail(cluster.spec, cluster.fabric)),
                .hint = "use --network management"});
 }
 

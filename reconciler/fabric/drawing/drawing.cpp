@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "reconciler/fabric/link_local.h"
+
 namespace reconciler {
 namespace {
 
@@ -44,7 +46,7 @@ class Drawer {
     const auto ports = fabric_.ports.find(node.name);
     if (ports != fabric_.ports.end()) {
       for (const RailPort& port : ports->second) {
-        device.ports.push_back({port.cage, port.rail, ToString(port.address), port.netdev});
+        device.ports.push_back({port.cage, port.rail, FormatPortAddress(port), port.netdev});
       }
     }
     std::stable_sort(device.ports.begin(), device.ports.end(),

@@ -7,6 +7,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/analysis.h"
 #include "reconciler/fabric/drawing/picture.h"
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/fabric/roofline.h"
 #include "reconciler/fabric/switch_advice.h"
 
@@ -48,7 +49,7 @@ std::string FormatNodes(const ClusterSpec& cluster, const Fabric& fabric) {
       Row row = {name,
                  port.cage == cage ? "" : port.cage,
                  FormatRailName(port.rail),
-                 ToString(port.address),
+                 FormatPortAddress(port),
                  port.netdev,
                  port.hca};
       if (port.cage != cage) {

@@ -27,11 +27,22 @@ struct Special {
   std::string_view name;
 };
 
+constexpr std::uint32_t kLinkLocal = 0xA9FE0000;
+
 // Where no host address can be (RFC 6890), or where hosts choose their own.
 constexpr std::array<Special, 4> kSpecial = {{{0x00000000, 8, "\"this network\""},
                                               {0x7F000000, 8, "loopback"},
-                                              {0xA9FE0000, 16, "link-local"},
+                                              {kLinkLocal, 16, "link-local"},
                                               {0xE0000000, 3, "multicast or reserved"}}};
+
+constexpr const char* kOrLinkLocal =
+    "; or write link_local: true, and no subnet for the last rail of a pair";
+
+bool IsLinkLocalFabric(const Value& document) {
+  const Value* link_local = document.At({"fabric", "link_local"});
+  const bool* flag = link_local != nullptr ? link_local->AsBool() : nullptr;
+  return flag != nullptr && *flag;
+}
 
 std::vector<SubnetView> ViewSubnets(const Value& subnets) {
   std::vector<SubnetView> views;
@@ -60,7 +71,9 @@ void CheckEach(const std::vector<SubnetView>& subnets, std::size_t first_of_cabl
       if (!subnet.prefix.Overlaps({{special.network}, special.length})) continue;
       errors.Add("manifest-subnet-wrong", subnet.position,
                  fmt::format("{} is {} space", text, special.name),
-                 "take private subnets, such as 192.168.177.0/24 and 192.168.178.0/24");
+                 std::string("take private subnets, such as 192.168.177.0/24 and "
+                             "192.168.178.0/24") +
+                     (special.network == kLinkLocal ? kOrLinkLocal : ""));
     }
     if (i >= first_of_cables && subnet.prefix.length != 24) {
       errors.Add("manifest-subnet-wrong", subnet.position,
@@ -119,9 +132,44 @@ std::size_t AddCounts(const std::vector<std::size_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
 }
 
+// On a switch, and where a node has several such rails, an address would not say which way leads to
+// it.
+void CheckLinkLocal(const Value& document, Topology topology, ManifestErrors& errors) {
+  if (!IsLinkLocalFabric(document) || topology == Topology::kDirect) return;
+  errors.Add(
+      "manifest-link-local", document.At({"fabric", "link_local"})->position,
+      fmt::format(
+          "wanted topology direct for link_local: true, found {}",
+          topology == Topology::kLinks ? "links" : fmt::format("topology {}", ToString(topology))),
+      "link-local addresses are for two nodes on one cable: give each rail a subnet, and "
+      "leave link_local out");
+}
+
+// Then no one knows how many rails have subnets, and the schema reports it.
+bool IsMalformed(const Value& document) {
+  const Value* link_local = document.At({"fabric", "link_local"});
+  return link_local != nullptr && link_local->AsBool() == nullptr;
+}
+
+// "for topology direct (one per twin of the cable)"
+std::string ExplainDirect(const RailCounts& rails, bool link_local) {
+  const std::string_view but_last =
+      link_local ? ", but for the last rail, which is link-local" : "";
+  if (rails.all_twins) {
+    return fmt::format("for topology direct (one per twin of the cable{})", but_last);
+  }
+  if (rails.one_twin) {
+    return fmt::format("for topology direct with one twin of each cage{}", but_last);
+  }
+  return fmt::format("for topology direct (one per twin that both ends have{})", but_last);
+}
+
 void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const RailCounts& rails,
-                bool collectives_only, const Value& subnets, ManifestErrors& errors) {
-  const std::size_t wanted = rails.on_switches + AddCounts(rails.on_cables);
+                const Value& document, const Value& subnets, ManifestErrors& errors) {
+  const bool collectives_only = IsCollectivesRing(document);
+  const bool link_local = IsLinkLocalFabric(document) && topology == Topology::kDirect;
+  const std::size_t all = rails.on_switches + AddCounts(rails.on_cables);
+  const std::size_t wanted = link_local && all > 0 ? all - 1 : all;
   const std::string_view each = rails.all_twins  ? "two per"
                                 : rails.one_twin ? "one per"
                                                  : "one per twin that both ends have, per";
@@ -129,9 +177,7 @@ void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const R
   switch (topology) {
     case Topology::kDirect:
       if (nodes != 2) return;  // refused already
-      reason = rails.all_twins  ? "for topology direct (one per twin of the cable)"
-               : rails.one_twin ? "for topology direct with one twin of each cage"
-                                : "for topology direct (one per twin that both ends have)";
+      reason = ExplainDirect(rails, link_local);
       break;
     case Topology::kSwitch:
     case Topology::kLeafSpine:
@@ -150,10 +196,20 @@ void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const R
       break;
   }
   const std::size_t found = subnets.List().size();
-  if (found == wanted || found == 0 || wanted == 0 || !rails.known) return;
+  const bool is_reported = found == 0 && !link_local;  // as an empty list
+  if (found == wanted || is_reported || all == 0 || !rails.known || IsMalformed(document)) return;
   errors.Add("manifest-subnet-count", subnets.position,
              fmt::format("wanted {} {}, found {}", FormatPlural(wanted, "subnet", "subnets"),
-                         reason, found));
+                         reason, found),
+             !link_local   ? ""
+             : wanted == 0 ? "write subnets: [], or leave link_local out"
+                           : "no rail but the last can be link-local");
+}
+
+void CheckNotEmpty(const Value& document, const Value& subnets, ManifestErrors& errors) {
+  if (!subnets.List().empty() || IsLinkLocalFabric(document)) return;
+  errors.Add("manifest-wrong-value", subnets.position,
+             "'subnets' in fabric: wanted at least 1 entry, found 0");
 }
 
 // An id that comes from a very long number is only known to be large.
@@ -206,6 +262,7 @@ void CheckSubnets(const Value& document, ManifestErrors& errors) {
   if (list == nullptr || !list->IsList()) return;
   const std::vector<NodeView> nodes = ViewNodes(document);
   const std::vector<SubnetView> subnets = ViewSubnets(*list);
+  CheckNotEmpty(document, *list, errors);
   const auto topology = ViewTopology(document);
   const RailCounts rails = topology ? CountRails(document, nodes, *topology) : RailCounts{};
   const bool cables = topology && *topology != Topology::kDirect && !rails.on_cables.empty();
@@ -215,9 +272,10 @@ void CheckSubnets(const Value& document, ManifestErrors& errors) {
   CheckHosts(nodes, subnets, errors);
   CheckManagement(nodes, subnets, errors);
   if (!topology) return;
+  CheckLinkLocal(document, *topology, errors);
   const Value* links = document.At({"fabric", "links"});
-  CheckCount(*topology, nodes.size(), links != nullptr ? links->List().size() : 0, rails,
-             IsCollectivesRing(document), *list, errors);
+  CheckCount(*topology, nodes.size(), links != nullptr ? links->List().size() : 0, rails, document,
+             *list, errors);
 }
 
 }  // namespace reconciler

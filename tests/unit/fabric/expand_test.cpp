@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconciler/fabric/link_local.h"
 #include "tests/support/clusters.h"
+#include "tests/support/link_local.h"
 
 namespace reconciler {
 namespace {
@@ -136,6 +138,35 @@ TEST(ExpandFabric, ASpecThatWasNotCheckedGivesErrorsAndNoAddresses) {
   ASSERT_FALSE(no_cage);
   EXPECT_EQ(no_cage.error()[0].message,
             "wanted a cage of hardware dgx-spark for node 'spark-2', found 'p2'");
+}
+
+TEST(ExpandFabric, TheLastRailOfAPairCanHaveLinkLocalAddresses) {
+  ClusterSpec cluster = Cluster(Topology::kDirect, {Node(1), Node(2)}, 1);
+  cluster.settings = test::LinkLocalSettings({7, 3});
+  const Fabric fabric = Expanded(cluster);
+  EXPECT_THAT(Ports(fabric, "spark-2"),
+              ElementsAre("0 p1/0 enp1s0f1np1 rocep1s0f1 10.0.0.2/24",
+                          "1 p1/1 enP2p1s0f1np1 roceP2p1s0f1 169.254.0.0/16"));
+  EXPECT_FALSE(IsLinkLocal(fabric.segments[0]));
+  EXPECT_TRUE(IsLinkLocal(fabric.segments[1]));
+  EXPECT_EQ(fabric.segments[1].ports[1].position, (Position{7, 3}));
+}
+
+TEST(ExpandFabric, APairWithOneTwinOfEachCageCanBeLinkLocalAlone) {
+  ClusterSpec cluster = Cluster(Topology::kDirect, {Node(1), Node(2)}, 0);
+  cluster.settings = test::LinkLocalSettings();
+  cluster.fabric.twins = Twins::kFirst;
+  EXPECT_THAT(Ports(Expanded(cluster), "spark-1"),
+              ElementsAre("0 p1/0 enp1s0f1np1 rocep1s0f1 169.254.0.0/16"));
+}
+
+TEST(ExpandFabric, LinkLocalAddressesAreRefusedOnMoreThanOneCable) {
+  ClusterSpec cluster = Cluster(Topology::kSwitch, {Node(1), Node(2)}, 1);
+  cluster.settings = test::LinkLocalSettings();
+  const auto fabric = ExpandFabric(cluster);
+  ASSERT_FALSE(fabric);
+  EXPECT_EQ(fabric.error().front().message,
+            "wanted topology direct for link-local addresses, found switch");
 }
 
 }  // namespace

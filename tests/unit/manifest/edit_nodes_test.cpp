@@ -336,5 +336,19 @@ TEST(RemoveNode, ANameThatIsNoNodeIsRefused) {
             "cluster.yaml:11:5: no node is named 'spark-9'\n  hint: known: spark-1, spark-2\n");
 }
 
+TEST(AddNode, APairWithLinkLocalAddressesGetsSubnetsFirst) {
+  std::string text = FormatStarter({});
+  const std::string subnets = "subnets: [192.168.177.0/24, 192.168.178.0/24]";
+  const std::size_t at = text.find(subnets);
+  ASSERT_NE(at, text.npos) << text;
+  text.replace(at, subnets.size(), "link_local: true\n  subnets: [192.168.177.0/24]");
+  for (const bool to_switch : {false, true}) {
+    EXPECT_EQ(
+        AddError(text, {.name = "spark-3", .address = "192.168.1.23", .to_switch = to_switch}),
+        "cluster.yaml:19:15: link-local addresses are for two nodes on one cable\n"
+        "  hint: give each rail a subnet, and leave link_local out\n");
+  }
+}
+
 }  // namespace
 }  // namespace reconciler

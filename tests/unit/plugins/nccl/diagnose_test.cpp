@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconciler/fabric/link_local.h"
 #include "tests/unit/plugins/nccl/nccl_scenario.h"
 
 namespace reconciler::plugins::nccl {
@@ -295,6 +296,21 @@ TEST(NcclDiagnose, SecretsBesideAVariableAreNotKept) {
   Get().parse({.commands = {{"nccl.settings", reply}}}, facts);
   EXPECT_THAT(*Known(facts.nccl.settings),
               ElementsAre(NcclSetting{"/etc/systemd/system/a.service", 3, "NCCL_DEBUG", "INFO"}));
+}
+
+TEST(NcclDiagnose, APinnedGidOfALinkLocalRailIsThatOfAnySuchAddress) {
+  const auto diagnose = [](const std::string& address) {
+    NcclScenario scenario({{"gid_index", test::Number(3)}});
+    RailPort& port = scenario.fabric.ports["spark-1"][0];
+    port.address = kLinkLocalSubnet;
+    scenario.facts.nccl.gids["rocep1s0f1"] = {.gid = MakeMappedGid(*ParseIpv4(address)),
+                                              .type = std::string(kRoceV2)};
+    return scenario.Warnings();
+  };
+  EXPECT_THAT(diagnose("169.254.7.9"), IsEmpty());
+  EXPECT_THAT(diagnose("192.168.177.1"),
+              ElementsAre(testing::HasSubstr(
+                  "gid_index on rocep1s0f1: wanted RoCE v2 of a link-local address at index 3")));
 }
 
 }  // namespace

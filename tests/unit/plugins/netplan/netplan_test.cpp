@@ -4,6 +4,7 @@
 
 #include "plugins/netplan/render.h"
 #include "reconciler/base/mark.h"
+#include "reconciler/fabric/link_local.h"
 #include "tests/unit/plugins/pair_scenario.h"
 
 namespace reconciler::plugins::netplan {
@@ -364,6 +365,58 @@ TEST(Netplan, AnUnusedPortNeedsTheFileOnlyWhereTheFileKeepsItDown) {
     down.cluster.fabric.unused_cages = UnusedCages::kDown;
     EXPECT_EQ(down.Find(Get(), "enp1s0f0np0").needs.size(), needs);
   }
+}
+
+// The second rail of spark-1.
+test::PairScenario LinkLocalScenario(test::PairScenario scenario) {
+  RailPort& port = scenario.fabric.ports["spark-1"][1];
+  port.address = kLinkLocalSubnet;
+  return scenario;
+}
+
+TEST(Netplan, ALinkLocalPortHasNoAddressInTheFileAndIpv6ForItsNeighbour) {
+  const std::string link_local =
+      "      link-local: [ipv4, ipv6]\n"
+      "      mtu: 9000\n"
+      "      optional: true\n";
+  EXPECT_THAT(LinkLocalScenario(Scenario()).File(Get(), kFile).content, EndsWith(link_local));
+  EXPECT_THAT(
+      LinkLocalScenario(NetworkManagerScenario()).File(Get(), kFile).content,
+      EndsWith(link_local + "      renderer: NetworkManager\n"
+                            "      networkmanager: {passthrough: {ipv6.method: link-local}}\n"));
+}
+
+TEST(Netplan, AnyLinkLocalAddressHoldsAndTheNodeMayTakeAnother) {
+  test::PairScenario scenario = Applied(LinkLocalScenario(Scenario()));
+  for (const char* address : {"169.254.7.9/16", "169.254.200.1/16"}) {
+    scenario.facts.links[kRail1].ipv4 = {*ParseIpv4Prefix(address)};
+    EXPECT_EQ(scenario.Detail(Get(), kRail1), "holds") << address;
+  }
+}
+
+TEST(Netplan, ALinkLocalPortWithoutAnAddressOrWithAnotherOneDiffers) {
+  test::PairScenario scenario = Applied(LinkLocalScenario(Scenario()));
+  const auto difference = [&](const std::vector<std::string>& addresses) {
+    LinkFact& link = scenario.facts.links[kRail1];
+    link.ipv4.clear();
+    for (const std::string& one : addresses) link.ipv4.push_back(*ParseIpv4Prefix(one));
+    return scenario.Detail(Get(), kRail1);
+  };
+  EXPECT_EQ(difference({}), "+link-local");
+  EXPECT_EQ(difference({"192.168.178.1/24"}), "-192.168.178.1/24, +link-local");
+  EXPECT_EQ(difference({"10.9.9.9/24", "169.254.7.9/16"}), "-10.9.9.9/24");
+  EXPECT_EQ(difference({"169.254.7.9/16", "169.254.8.9/16"}), "-169.254.8.9/16");
+}
+
+TEST(Netplan, ARouteToLinkLocalAddressesElsewhereBlocks) {
+  test::PairScenario scenario = LinkLocalScenario(Scenario());
+  scenario.facts.network.routes =
+      std::vector<RouteFact>{{.destination = kLinkLocalSubnet, .netdev = "enP7s7"}};
+  EXPECT_EQ(
+      scenario.Detail(Get(), kRail1),
+      "blocked: fabric subnet 169.254.0.0/16 overlaps 169.254.0.0/16, which this node reaches "
+      "over enP7s7: packets for one would go to the other; take the link-local address off "
+      "there, or give the rail a subnet");
 }
 
 }  // namespace
