@@ -11,6 +11,7 @@
 #include "reconciler/apply/proof.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/model/find.h"
 #include "reconciler/planning/half_cable.h"
 #include "reconciler/planning/plan_compare.h"
@@ -20,6 +21,8 @@ namespace {
 
 constexpr int kMostPasses = 3;  // a key made in the first is used in the second
 constexpr int kMostProofs = 3;  // of the beacons, while one of them is silent
+// More of them: a node looks for seconds whether its link-local address is free (RFC 3927: 9 s).
+constexpr int kReadingsForLinkLocal = 12;
 
 void Merge(ApplyReport&& pass, ApplyReport& all) {
   all.interrupted |= pass.interrupted;
@@ -184,9 +187,15 @@ class Run {
     return Read(announced, trials_);
   }
 
+  int CountReadings() const {
+    const bool link_local = std::any_of(fabric_.segments.begin(), fabric_.segments.end(),
+                                        [](const Segment& one) { return IsLinkLocal(one); });
+    return options_.readings + (link_local ? kReadingsForLinkLocal : 0);
+  }
+
   // Links get time to settle.
   bool Read(const std::set<std::string>& announced, const Trials& trials) {
-    for (int reading = 0; reading < options_.readings; ++reading) {
+    for (int reading = 0; reading < CountReadings(); ++reading) {
       if (reading > 0) std::this_thread::sleep_for(options_.between_readings);
       auto fresh = replan_(trials);
       if (!fresh) return RecordErrors({std::move(fresh).error()});
@@ -296,7 +305,7 @@ class Run {
     if (!RecordErrors(guard_.Revert(ListNodesInAStep()))) return;
     pool_.DropAll();
     Errors left;
-    for (int reading = 0; reading < options_.readings; ++reading) {
+    for (int reading = 0; reading < CountReadings(); ++reading) {
       if (reading > 0) std::this_thread::sleep_for(options_.between_readings);
       const auto fresh = replan_({});
       left = fresh ? FindNotReverted(options_.before, *fresh) : Errors{fresh.error()};

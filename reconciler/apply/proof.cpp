@@ -9,6 +9,7 @@
 #include "reconciler/base/number.h"
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/model/find.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/planning/plan_compare.h"
@@ -18,11 +19,23 @@ namespace {
 
 constexpr Milliseconds kProofLimit{30000};
 constexpr std::string_view kWaitS = "2";
-constexpr int kHeaders = 28;  // bytes of IPv4 and ICMP around a ping's payload
+constexpr int kHeaders = 28;      // bytes of IPv4 and ICMP around a ping's payload
+constexpr int kIpv6Headers = 48;  // the same of IPv6
 
 std::string FormatAddress(const Ipv4Prefix& prefix) {
   const std::string text = ToString(prefix);
   return text.substr(0, text.find('/'));
+}
+
+// The neighbour on a link-local rail is found by its IPv6 address.
+std::string FormatPairCall(const RailPort& own, const RailPort& peer) {
+  const std::string netdev = QuoteForShell(own.netdev);
+  if (IsLinkLocal(own)) {
+    return fmt::format("neighbour {} {} {} {} &\n", QuoteForShell(peer.node), own.rail, netdev,
+                       own.mtu - kIpv6Headers);
+  }
+  return fmt::format("pair {} {} {} {} {} {} &\n", QuoteForShell(peer.node), own.rail, netdev,
+                     FormatAddress(own.address), FormatAddress(peer.address), own.mtu - kHeaders);
 }
 
 struct ProofScript {
@@ -43,10 +56,7 @@ ProofScript BuildProofScript(const Fabric& fabric, const std::vector<const NodeS
     proof.script += fmt::format("port {} {}\n", segment.rail, QuoteForShell(own->netdev));
     for (const RailPort& port : segment.ports) {
       if (place(port.node) == nodes.end() || place(port.node) <= place(from)) continue;
-      proof.script +=
-          fmt::format("pair {} {} {} {} {} {} &\n", QuoteForShell(port.node), segment.rail,
-                      QuoteForShell(own->netdev), FormatAddress(own->address),
-                      FormatAddress(port.address), own->mtu - kHeaders);
+      proof.script += FormatPairCall(*own, port);
       proof.pairs.push_back({from, port.node, segment.rail});
     }
   }

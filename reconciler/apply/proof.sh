@@ -3,9 +3,9 @@
 # Functions that probe pairs of ports; the calls follow. One ping after the other in a group, the groups at the same time.
 # k of n: one lost packet proves nothing. An address that is not on the port answers no one and is not waited for, but for
 # the $WAIT_S (s) that a port may need after a change.
-own() { # IFACE ADDRESS
+own() { # IFACE BEGINNING of its address
   tries=$((WAIT_S * 5))
-  until ip -4 -o address show dev "$1" 2>/dev/null | grep -qF " $2/"; do
+  until ip -4 -o address show dev "$1" 2>/dev/null | grep -qF " $2"; do
     [ "$tries" -gt 0 ] || return 1
     tries=$((tries - 1))
     sleep 0.2
@@ -19,9 +19,23 @@ port() { # RAIL IFACE
   [ "$(cat "/sys/class/net/$2/carrier" 2>/dev/null)" = 1 ] || echo "dark $1"
 }
 pair() { # PEER RAIL IFACE OWN ADDRESS SIZE
-  if ! own "$3" "$4"; then state=silent
+  if ! own "$3" "$4/"; then state=silent
   elif reach "$6" "$3" "$5"; then state=answers
   elif reach 56 "$3" "$5"; then state=small-only
   else state=silent; fi
   echo "$1 $2 $state" # one write, so that lines of two pairs do not mix
+}
+# On a link-local rail, whose addresses no one knows: whoever is at the other end answers to the group of all nodes. -L: no answer
+# from this node itself. A port without an address has not settled.
+find_neighbour() { # IFACE; prints its address
+  ping -n -L -c 2 -i 0.3 -w 2 -I "$1" "ff02::1%$1" 2>/dev/null </dev/null |
+    sed -n 's/.* from \(fe80:[0-9a-f:]*\)\(%[^:]*\)\{0,1\}: icmp_seq=.*/\1/p' | sort -u | head -n 1
+}
+neighbour() { # PEER RAIL IFACE SIZE
+  state=silent
+  if own "$3" 169.254. && found=$(find_neighbour "$3") && [ -n "$found" ]; then
+    if reach "$4" "$3" "$found%$3"; then state=answers
+    elif reach 56 "$3" "$found%$3"; then state=small-only; fi
+  fi
+  echo "$1 $2 $state"
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/planning/plan_compare.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/plan_values.h"
@@ -10,14 +11,14 @@ namespace reconciler {
 namespace {
 
 // The changes have no actions, so nothing is requested of any node.
-ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans) {
+ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans, const Fabric& fabric = {}) {
   FakeNetwork network({});
   NodePool pool(network.Dialer());
   const ClusterSpec cluster;
   const auto sessions = Sessions::OpenAll({}, pool, "a test");
   std::size_t next = 0;
   return Converge(
-      plan, cluster, Fabric{}, **sessions, pool,
+      plan, cluster, fabric, **sessions, pool,
       [&](const Trials&) -> Result<Plan> { return replans[std::min(next++, replans.size() - 1)]; },
       [](const Event&) {}, {.before = plan, .between_readings = std::chrono::milliseconds(1)});
 }
@@ -30,6 +31,17 @@ TEST(Converge, ReadsAgainForAWhileBecauseLinksSettle) {
   EXPECT_TRUE(
       RunConverge(MakePlanWith({Named("/a")}), {MakePlanWith({Named("/a")}), MakePlanWith({})})
           .converged);
+}
+
+// A node looks for up to nine seconds whether its link-local address is free.
+TEST(Converge, ReadsForLongerWhereARailIsLinkLocal) {
+  const Plan differs = MakePlanWith({Named("/a")});
+  std::vector<Plan> plans(10, differs);
+  plans.push_back(MakePlanWith({}));
+  EXPECT_FALSE(RunConverge(differs, plans).converged);
+  Fabric fabric;
+  fabric.segments.push_back({.subnet = kLinkLocalSubnet});
+  EXPECT_TRUE(RunConverge(differs, plans, fabric).converged);
 }
 
 TEST(Converge, GivesALinkThatIsBeingConfiguredTimeToBecomeReadable) {

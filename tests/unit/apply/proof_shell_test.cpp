@@ -34,9 +34,9 @@ class ProofScript : public ShellTest {
     Put("address", fmt::format("2: rail0    inet {} scope global rail0\n", address));
   }
   // `condition` of $size and $count.
-  void AnswerPings(const std::string& condition) {
-    Program("ping", "echo \"ping $*\" >>" + QuoteForShell(Path("calls")) +
-                        "\nwhile [ $# -gt 1 ]; do\n"
+  void AnswerPings(const std::string& condition, const std::string& first = "") {
+    Program("ping", "echo \"ping $*\" >>" + QuoteForShell(Path("calls")) + "\n" + first +
+                        "while [ $# -gt 1 ]; do\n"
                         "  case $1 in -c) count=$2 ;; -s) size=$2 ;; esac\n"
                         "  shift\n"
                         "done\n" +
@@ -57,6 +57,7 @@ class ProofScript : public ShellTest {
   std::string ProbePair(int wait_s = 0) {
     return Probe("pair spark-2 0 rail0 10.0.0.1 10.0.0.2 8972", wait_s);
   }
+  std::string ProbeNeighbour() { return Probe("neighbour spark-2 1 rail0 8952"); }
   std::string ListCalls() const { return Get(Path("calls")); }
 };
 
@@ -105,6 +106,39 @@ TEST_F(ProofScript, APortWithoutACarrierIsDark) {
   EXPECT_EQ(Probe("port 3 rail0"), "dark 3\n");
   std::filesystem::remove(Path("port/carrier"));
   EXPECT_EQ(Probe("port 3 rail0"), "dark 3\n");
+}
+
+// To a ping to all nodes of the rail, the other end answers by its own address.
+constexpr const char* kAnswersAll =
+    "for last; do :; done\n"
+    "case $last in ff02::1%rail0)\n"
+    "  echo '64 bytes from fe80::5%rail0: icmp_seq=1 ttl=64 time=0.05 ms'; exit 0 ;;\n"
+    "esac\n";
+
+TEST_F(ProofScript, TheNeighbourOfALinkLocalRailIsFoundByAPingToAllNodesOfIt) {
+  SetAddress("169.254.7.9/16");
+  AnswerPings("[ \"$size\" -le 8952 ]", kAnswersAll);
+  EXPECT_EQ(ProbeNeighbour(), "spark-2 1 answers\n");
+  EXPECT_EQ(ListCalls(),
+            "look\nping -n -L -c 2 -i 0.3 -w 2 -I rail0 ff02::1%rail0\n"
+            "ping -n -q -M do -c 1 -W 1 -s 8952 -I rail0 fe80::5%rail0\n");
+  AnswerPings("[ \"$size\" -le 8951 ]", kAnswersAll);
+  EXPECT_EQ(ProbeNeighbour(), "spark-2 1 small-only\n");
+  AnswerPings("false", kAnswersAll);
+  EXPECT_EQ(ProbeNeighbour(), "spark-2 1 silent\n");
+}
+
+TEST_F(ProofScript, ALinkLocalRailOnWhichNoOneAnswersIsSilent) {
+  SetAddress("169.254.7.9/16");
+  AnswerPings("false");
+  EXPECT_EQ(ProbeNeighbour(), "spark-2 1 silent\n");
+  EXPECT_EQ(ListCalls(), "look\nping -n -L -c 2 -i 0.3 -w 2 -I rail0 ff02::1%rail0\n");
+}
+
+TEST_F(ProofScript, ALinkLocalPortWithoutAnAddressIsSilentWithoutAPing) {
+  AnswerPings("true", kAnswersAll);
+  EXPECT_EQ(ProbeNeighbour(), "spark-2 1 silent\n");
+  EXPECT_EQ(ListCalls(), "look\n");
 }
 
 }  // namespace
