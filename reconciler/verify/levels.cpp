@@ -7,6 +7,7 @@
 #include <set>
 
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/found_addresses.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/verify/diagnosis/diagnose.h"
 #include "reconciler/verify/finding/join.h"
@@ -89,7 +90,8 @@ void SortChecks(const ClusterSpec& cluster, std::vector<Check>& checks) {
 
 // One node that is missing would keep all others waiting, and a rail on which pings fail has its
 // finding already.
-std::string ExplainNoCollective(const Report& report, const ClusterSpec& cluster) {
+std::string ExplainNoCollective(const Report& report, const ClusterSpec& cluster,
+                                const Fabric& fabric) {
   constexpr std::size_t kMost = 64;  // ranks that spark-verify takes
   if (cluster.nodes.size() < 2) return "one node has no peer";
   if (cluster.nodes.size() > kMost) return fmt::format("a run takes at most {} nodes", kMost);
@@ -100,6 +102,9 @@ std::string ExplainNoCollective(const Report& report, const ClusterSpec& cluster
     const bool lost = check.level == VerifyLevel::kPing && !check.to.empty() &&
                       check.outcome != Outcome::kPass && check.outcome != Outcome::kSkipped;
     if (lost) return fmt::format("pings between {} and {} fail", check.from, check.to);
+  }
+  for (const Segment& segment : fabric.segments) {
+    if (const RailPort* port = FindWithoutAddress(segment)) return ExplainNoAddress(*port);
   }
   return {};
 }
@@ -112,7 +117,7 @@ bool HasDegradedHca(const Report& report) {
 void RunNcclLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
                   const ClusterFacts& facts, NodePool& pool, const VerifyOptions& options,
                   const std::set<NodeName>& uncounted) {
-  const std::string why = ExplainNoCollective(report, cluster);
+  const std::string why = ExplainNoCollective(report, cluster, fabric);
   if (!why.empty()) {
     report.checks.push_back({.level = VerifyLevel::kNccl,
                              .what = "nccl-run",
@@ -132,8 +137,9 @@ void RunNcclLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabr
 
 }  // namespace
 
-Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
+Report Verify(const ClusterSpec& cluster, const Fabric& planned, const ClusterFacts& facts,
               NodePool& pool, const VerifyOptions& options, const VerifyProgress& progress) {
+  const Fabric fabric = ApplyFoundAddresses(planned, facts);
   AutoLevel reachable{.level = options.up_to};
   if (options.automatic) reachable = FindAutoLevel(cluster, fabric, facts);
   const VerifyLevel up_to = std::min(options.up_to, reachable.level);
@@ -155,7 +161,7 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
   std::map<NodeName, Measured> measured;  // every key is made here: threads only fill in values
   std::vector<const NodeSpec*> queried;
   for (const NodeSpec& node : cluster.nodes) {
-    const NodeProbes& own = probes[node.name] = ListProbes(cluster, fabric, node, up_to);
+    const NodeProbes& own = probes[node.name] = ListProbes(cluster, fabric, node, up_to, facts);
     Measured& slot = measured[node.name];
     if (own.pings.empty() && own.logins.empty() && own.paths.empty()) continue;
     if (report.unreachable.contains(node.name)) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/fabric/roofline.h"
 #include "reconciler/verify/links/check_outcome.h"
 
@@ -30,7 +31,9 @@ std::vector<Check> ListChecks(const RailPort& port, const Hardware* hardware) {
   return {MakeDeviceCheck(port, "hca", fmt::format("{} on {}", port.hca, port.netdev)),
           MakeDeviceCheck(port, "rdma-port", "ACTIVE, LinkUp"),
           MakeDeviceCheck(port, "gid",
-                          fmt::format("one {} of {}", kRoceV2, ToString(port.address.address))),
+                          fmt::format("one {} of {}", kRoceV2,
+                                      HasAddress(port) ? ToString(port.address.address)
+                                                       : "a link-local address")),
           MakeDeviceCheck(port, "pcie",
                           hardware != nullptr ? FormatPcie(mts, hardware->pcie_lanes) : "")};
 }

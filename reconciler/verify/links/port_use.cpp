@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/verify/links/device_facts.h"
 
 namespace reconciler {
@@ -69,6 +70,7 @@ int FindRpFilter(const NodeFacts& facts, const std::string& netdev) {
 // Ports of the fabric have subnets of their own, so that only what others set up is found.
 void CheckSubnet(const RailPort& port, const NodeFacts& facts, std::vector<Check>& checks) {
   constexpr int kStrict = 1;
+  if (!HasAddress(port)) return;
   for (const auto& [netdev, link] : facts.links) {
     if (netdev == port.netdev) continue;
     for (const Ipv4Prefix& prefix : link.ipv4) {

@@ -1,10 +1,14 @@
 #include "reconciler/verify/links/probes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "reconciler/base/ipv4.h"
+#include "reconciler/fabric/found_addresses.h"
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/model/find.h"
 
 namespace reconciler {
@@ -47,6 +51,14 @@ bool IsNetworkAddress(const std::string& address) {
   return ipv4 && ipv4->bits >> 24 != kLoopback;
 }
 
+// On a link-local rail the neighbour is found by its IPv6 address; where that is not known, by
+// a ping to all nodes of the rail, which are two.
+std::string FindPingAddress(const RailPort& from, const RailPort& to, const ClusterFacts& facts) {
+  if (!IsLinkLocal(to)) return ToString(to.address.address);
+  const std::string ipv6 = FindIpv6LinkLocal(facts, to);
+  return fmt::format("{}%{}", ipv6.empty() ? "ff02::1" : ipv6, from.netdev);
+}
+
 std::vector<SshProbe> ListLogins(const Fabric& fabric, const NodeSpec& node, const NodeSpec& peer) {
   std::vector<SshProbe> logins;
   bool by_name = node.id < peer.id;
@@ -57,7 +69,7 @@ std::vector<SshProbe> ListLogins(const Fabric& fabric, const NodeSpec& node, con
   };
   for (const Segment& segment : fabric.segments) {
     const RailPort* to = FindPort(segment, peer.name);
-    if (to == nullptr || FindPort(segment, node.name) == nullptr) continue;
+    if (IsLinkLocal(segment) || to == nullptr || FindPort(segment, node.name) == nullptr) continue;
     add(segment.rail, FormatRailHostName(peer.name, segment.rail), ToString(to->address.address));
   }
   if (IsNetworkAddress(peer.address)) add(std::nullopt, peer.name, peer.address);
@@ -67,7 +79,7 @@ std::vector<SshProbe> ListLogins(const Fabric& fabric, const NodeSpec& node, con
 }  // namespace
 
 NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
-                      VerifyLevel up_to) {
+                      VerifyLevel up_to, const ClusterFacts& facts) {
   NodeProbes probes{.from = node.name, .user = FindMeshUser(cluster, node)};
   if (up_to >= VerifyLevel::kPing) probes.paths = ListPaths(cluster, node);
   const bool mesh = up_to >= VerifyLevel::kSsh && HasMesh(cluster);
@@ -85,7 +97,7 @@ NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const No
         probes.pings.push_back({.to = peer.name,
                                 .rail = segment.rail,
                                 .netdev = from->netdev,
-                                .address = ToString(to->address.address),
+                                .address = FindPingAddress(*from, *to, facts),
                                 .mtu = from->mtu});
       }
     }

@@ -7,6 +7,7 @@
 
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/fabric.h"
+#include "reconciler/model/facts.h"
 #include "reconciler/verify/report/report.h"
 
 namespace reconciler {
@@ -15,7 +16,7 @@ struct PingProbe {
   NodeName to = {};
   int rail = 0;
   std::string netdev = {};   // the sender's
-  std::string address = {};  // the peer's on that rail
+  std::string address = {};  // the peer's on that rail; of a link-local one with the port's name
   int mtu = 0;               // bytes: size of the IP packet
 };
 
@@ -47,8 +48,9 @@ struct NodeProbes {
 // `up_to` leaves out the levels above it; logins are made only where the manifest says ssh.mesh.
 // The logins to one peer go by its name and by its address in turn, and begin with the other form
 // than those of the peer: each network is tried by both forms, in one direction each.
+// The facts have the neighbour's IPv6 address on a link-local rail.
 NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
-                      VerifyLevel up_to);
+                      VerifyLevel up_to, const ClusterFacts& facts = {});
 
 // The port at the other end where the rail joins two nodes alone; nullptr where it joins more.
 const RailPort* FindOtherEnd(const Fabric& fabric, const NodeName& node, int rail);

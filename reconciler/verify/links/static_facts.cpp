@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/verify/links/check_outcome.h"
 #include "reconciler/verify/links/device_facts.h"
 #include "reconciler/verify/links/port_health.h"
@@ -90,7 +91,10 @@ std::vector<Check> ListPortChecks(const RailPort& port, const Rate& rate) {
       MakePortCheck(port, "port", fmt::format("{} exists", port.netdev)),
       MakePortCheck(port, "link", fmt::format("{} is up", port.netdev)),
       MakePortCheck(port, "carrier", fmt::format("{} has carrier", port.netdev)),
-      MakePortCheck(port, "address", fmt::format("{} on {}", ToString(port.address), port.netdev)),
+      MakePortCheck(port, "address",
+                    fmt::format("{} on {}",
+                                IsLinkLocal(port) ? "a link-local address" : ToString(port.address),
+                                port.netdev)),
       MakePortCheck(port, "mtu", fmt::format("mtu {} on {}", port.mtu, port.netdev)),
       MakePortCheck(port, "speed",
                     rate.expected > 0
@@ -106,14 +110,17 @@ std::string FormatAddresses(const LinkFact& link) {
 
 void JudgeAddress(Check& check, const RailPort& port, const LinkFact& link,
                   const NodeFacts& facts) {
-  const auto has = [&port](const LinkFact& fact) {
-    return std::find(fact.ipv4.begin(), fact.ipv4.end(), port.address) != fact.ipv4.end();
+  const auto find = [&port](const LinkFact& fact) {
+    return std::find_if(fact.ipv4.begin(), fact.ipv4.end(),
+                        [&](const Ipv4Prefix& one) { return Accepts(port, one); });
   };
+  const auto has = [&find](const LinkFact& fact) { return find(fact) != fact.ipv4.end(); };
   if (has(link)) {
-    check.measured = ToString(port.address);
+    check.measured = ToString(*find(link));
     return;
   }
   SetFailed(check, Symptom::kAddressMissing, FormatAddresses(link));
+  if (IsLinkLocal(port)) return;
   for (const auto& [netdev, other] : facts.links) {
     if (!has(other)) continue;
     check.evidence.push_back(

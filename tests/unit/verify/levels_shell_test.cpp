@@ -240,5 +240,36 @@ TEST_F(LevelsTest, RailsThatAreNotToBeWrittenToAreSkipped) {
   }
 }
 
+TEST_F(LevelsTest, ALinkLocalRailIsPingedByIpv6AtTheSameSize) {
+  Program("ping",
+          "echo \"$*\" >>\"$D/pings\"\n"
+          "echo '2 packets transmitted, 2 received, 0% packet loss'\n");
+  Sample sample = OnSwitch(2);
+  MakeLinkLocal(sample, 1);
+  const Report report = RunVerify(sample);
+  EXPECT_EQ(FindExitCode(report), 0);
+  EXPECT_THAT(report.findings, testing::IsEmpty());
+  const std::string pings = Get("pings");
+  EXPECT_THAT(pings, testing::HasSubstr(
+                         "-n -M do -s 8972 -c 2 -i 0.2 -W 1 -I enp1s0f1np1 192.168.177.2\n"));
+  EXPECT_THAT(pings, testing::HasSubstr("-n -M do -s 8952 -c 2 -i 0.2 -W 1 -I enP2p1s0f1np1 "
+                                        "fe80::2%enP2p1s0f1np1\n"));
+  EXPECT_THAT(pings, testing::HasSubstr("-I enP2p1s0f1np1 fe80::1%enP2p1s0f1np1\n"));
+}
+
+TEST_F(LevelsTest, ALinkLocalRailWithoutAnAddressKeepsNcclFromRunning) {
+  options_.up_to = VerifyLevel::kNccl;
+  options_.rdma.leave_out = true;
+  Sample sample = OnSwitch(2);
+  MakeLinkLocal(sample, 1);
+  sample.Link(2, 1).ipv4.clear();
+  const Report report = RunVerify(sample);
+  EXPECT_THAT(Brief(report.findings), ElementsAre("address-missing spark-2 rail1 x1"));
+  const Check& nccl = report.checks.back();
+  EXPECT_EQ(nccl.what, "nccl-run");
+  EXPECT_EQ(nccl.outcome, Outcome::kSkipped);
+  EXPECT_EQ(nccl.why, "spark-2 has no link-local address on rail1");
+}
+
 }  // namespace
 }  // namespace reconciler

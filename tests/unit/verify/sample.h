@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/link_local.h"
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
@@ -109,6 +110,25 @@ inline Sample OnSwitch(int count) {
   sample.Join(all, 0, "p1", 0);
   sample.Join(all, 1, "p1", 1);
   return sample;
+}
+
+// That rail has link-local addresses: 169.254.ID.9 and fe80::ID.
+inline void MakeLinkLocal(Sample& sample, int rail) {
+  const auto set = [&](RailPort& port) {
+    if (port.rail == rail) port.address = kLinkLocalSubnet;
+  };
+  for (auto& [node, ports] : sample.fabric.ports) {
+    for (RailPort& port : ports) set(port);
+  }
+  for (Segment& segment : sample.fabric.segments) {
+    if (segment.rail == rail) segment.subnet = kLinkLocalSubnet;
+    for (RailPort& port : segment.ports) set(port);
+  }
+  for (const NodeSpec& node : sample.cluster.nodes) {
+    LinkFact& link = sample.Link(node.id, rail);
+    link.ipv4 = {*ParseIpv4Prefix(fmt::format("169.254.{}.9/16", node.id))};
+    link.ipv6 = {fmt::format("fe80::{}/64", node.id)};
+  }
 }
 
 // Three nodes, three cables, two rails per cable: 1–2 has rails 0 and 1, 2–3 has 2, 3; 3–1 has

@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kPingLanes = 16;
 // sshd begins to drop connections at ten that have not logged in yet (MaxStartups).
 constexpr std::size_t kSshLanes = 4;
-constexpr int kHeaders = 28;  // bytes: IPv4 without options, ICMP
+constexpr int kHeaders = 28;      // bytes: IPv4 without options, ICMP
+constexpr int kIpv6Headers = 48;  // the same of IPv6
 constexpr int kPingLimitS = 4;
 constexpr int kSshLimitS = 12;
 constexpr int kKillAfterS = 2;  // more, for a program that ignores the end of its limit
@@ -51,6 +52,10 @@ std::string ListNetdevs(const NodeProbes& probes) {
   return text;
 }
 
+int CountHeaders(const PingProbe& ping) {
+  return ping.address.find(':') == std::string::npos ? kHeaders : kIpv6Headers;
+}
+
 int ComputeRounds(std::size_t probes, std::size_t lanes) {
   return static_cast<int>((probes + lanes - 1) / lanes);
 }
@@ -62,7 +67,7 @@ std::string BuildVerifyScript(const NodeProbes& probes, std::string_view nonce) 
   for (std::size_t i = 0; i < probes.pings.size(); ++i) {
     const PingProbe& ping = probes.pings[i];
     pings.push_back(fmt::format("probe_ping {} {} {} {}\n", i, QuoteForShell(ping.netdev),
-                                QuoteForShell(ping.address), ping.mtu - kHeaders));
+                                QuoteForShell(ping.address), ping.mtu - CountHeaders(ping)));
   }
   std::vector<std::string> logins;
   for (std::size_t i = 0; i < probes.logins.size(); ++i) {

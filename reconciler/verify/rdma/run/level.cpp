@@ -6,6 +6,7 @@
 #include <set>
 
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/found_addresses.h"
 #include "reconciler/verify/finding/join.h"
 #include "reconciler/verify/links/device_facts.h"
 
@@ -57,6 +58,14 @@ Fabric ApplyFoundNames(Fabric fabric, const ClusterFacts& facts) {
   return fabric;
 }
 
+std::string ExplainUnaddressed(const Fabric& fabric, int rail) {
+  for (const Segment& segment : fabric.segments) {
+    if (segment.rail != rail) continue;
+    if (const RailPort* port = FindWithoutAddress(segment)) return ExplainNoAddress(*port);
+  }
+  return {};
+}
+
 // What the node's HCAs say, each thing once.
 std::string JoinField(const NodeFacts& facts, std::string HcaFact::*field) {
   std::set<std::string> texts;
@@ -104,7 +113,9 @@ std::set<NodeName> RunRdmaLevel(Report& report, const ClusterSpec& cluster, cons
                                 const ClusterFacts& facts, NodePool& pool,
                                 const RdmaOptions& options) {
   const auto skip = [&](const NodeName& from, const NodeName& to, const RailPort& port) {
-    return options.leave_out ? "left out, as requested" : ExplainNotWritten(report, from, to, port);
+    if (options.leave_out) return std::string("left out, as requested");
+    const std::string why = ExplainNotWritten(report, from, to, port);
+    return why.empty() ? ExplainUnaddressed(fabric, port.rail) : why;
   };
   RdmaJudgement judged =
       JudgeRdma(RunRdma(cluster, ApplyFoundNames(fabric, facts), pool, options, skip));

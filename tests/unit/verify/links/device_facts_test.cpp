@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconciler/fabric/found_addresses.h"
 #include "tests/unit/verify/sample.h"
 
 namespace reconciler {
@@ -252,6 +253,24 @@ TEST(CheckFacts, ServicesHaveALimitOfLockedMemoryOfTheirOwn) {
   memlock.user_service = Unknown{"systemctl gave no answer in 5 s"};
   EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-1 memlock-user-service could-not-measure: "
                                                   "systemctl gave no answer in 5 s"));
+}
+
+TEST(CheckDevices, TheGidOfALinkLocalRailIsThatOfTheAddressThatWasFound) {
+  Sample sample = Pair();
+  MakeLinkLocal(sample, 1);
+  EXPECT_THAT(DeviceOddities(sample),
+              ElementsAre("spark-1 rail1 gid skipped: the rail's address is not on the port",
+                          "spark-2 rail1 gid skipped: the rail's address is not on the port"));
+  sample.fabric = ApplyFoundAddresses(sample.fabric, sample.facts);
+  Second(sample).gids[2].gid = MakeMappedGid(ParseIpv4("169.254.2.9").value());
+  Second(sample).gids[2].type = "RoCE v2";
+  std::vector<std::string> gids;
+  for (const Check& check : Checks(sample)) {
+    if (check.what != "gid" || check.rail != 1) continue;
+    gids.push_back(fmt::format("{}: {}", check.expected, ToString(check.outcome)));
+  }
+  EXPECT_THAT(gids,
+              ElementsAre("one RoCE v2 of 169.254.1.9: fail", "one RoCE v2 of 169.254.2.9: pass"));
 }
 
 }  // namespace

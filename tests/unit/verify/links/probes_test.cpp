@@ -92,5 +92,27 @@ TEST(Probes, TheMeshUserIsTheSectionsOrTheAccessUser) {
   EXPECT_EQ(MakeProbes(sample, 0, VerifyLevel::kSsh).user, "nvidia");
 }
 
+std::vector<std::string> ListPingAddresses(const NodeProbes& probes) {
+  std::vector<std::string> addresses;
+  for (const PingProbe& ping : probes.pings) addresses.push_back(ping.address);
+  return addresses;
+}
+
+TEST(Probes, TheNeighbourOnALinkLocalRailIsReachedByItsIpv6Address) {
+  Sample sample = OnSwitch(2);
+  MakeLinkLocal(sample, 1);
+  EXPECT_THAT(ListPingAddresses(ListProbes(sample.cluster, sample.fabric, sample.cluster.nodes[0],
+                                           VerifyLevel::kPing, sample.facts)),
+              ElementsAre("192.168.177.2", "fe80::2%enP2p1s0f1np1"));
+  EXPECT_THAT(ListPingAddresses(MakeProbes(sample, 0, VerifyLevel::kPing)),
+              ElementsAre("192.168.177.2", "ff02::1%enP2p1s0f1np1"));
+}
+
+TEST(Probes, NoLoginGoesOverALinkLocalRail) {
+  Sample sample = OnSwitch(2);
+  MakeLinkLocal(sample, 1);
+  EXPECT_THAT(Hosts(MakeProbes(sample, 0, VerifyLevel::kSsh)), ElementsAre("spark-2-rail0"));
+}
+
 }  // namespace
 }  // namespace reconciler

@@ -326,5 +326,19 @@ TEST(CheckFacts, UnlimitedIsMoreThanAnyNumberBelowHalfOfASparksMemory) {
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
 }
 
+TEST(CheckFacts, WhicheverLinkLocalAddressAPortHasIsFineAndNoneIsNot) {
+  Sample sample = OnSwitch(2);
+  MakeLinkLocal(sample, 1);
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  const Check check = CheckFacts(sample.cluster, sample.fabric, sample.facts)[9];
+  EXPECT_EQ(check.expected, "a link-local address on enP2p1s0f1np1");
+  EXPECT_EQ(check.measured, "169.254.1.9/16");
+  sample.Link(1, 1).ipv4 = {*ParseIpv4Prefix("192.168.178.1/24")};
+  sample.Link(2, 1).ipv4 = {};
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-1 rail1 address fail: 192.168.178.1/24",
+                                                     "spark-2 rail1 address fail: no address"));
+  EXPECT_THAT(Codes(sample), testing::Each("address-missing"));
+}
+
 }  // namespace
 }  // namespace reconciler

@@ -56,6 +56,17 @@ TEST_F(VerifyScriptTest, QueriesPingAndSshInTheseWords) {
             "LogLevel=ERROR -- host-0 true\n");
 }
 
+// Else a node whose neighbour is silent would take its own answer for it.
+TEST_F(VerifyScriptTest, APingToAllNodesOfARailIsNotAnsweredByTheSender) {
+  Program("ping", "printf '%s\\n' \"$*\" >>\"$D/pings\"\n" + std::string(kPingWorks));
+  NodeProbes probes = Probes(1, 0);
+  probes.pings[0].address = "ff02::1%e0";
+  EXPECT_THAT(Symptoms(Measure(probes)), ElementsAre(""));
+  EXPECT_EQ(Get("pings"),
+            "-nL -c 2 -i 0.2 -W 1 -I e0 ff02::1%e0\n"
+            "-nL -M do -s 8952 -c 2 -i 0.2 -W 1 -I e0 ff02::1%e0\n");
+}
+
 TEST_F(VerifyScriptTest, APathIsMeasuredOverTheRouteToIt) {
   Program("ping", "printf '%s\\n' \"$*\" >>\"$D/pings\"\n" + std::string(kPingWorks));
   NodeProbes probes{.from = "spark-1", .user = user_};

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconciler/fabric/found_addresses.h"
+#include "tests/support/fake_transport.h"
+#include "tests/unit/verify/sample.h"
+
 namespace reconciler {
 namespace {
 
@@ -70,6 +74,28 @@ TEST(AddRdmaFindings, WhatDiffersBetweenTheEndsIsEvidence) {
               testing::IsEmpty());
   EXPECT_THAT(evidence(Facts("28.45.4028", ""), {"spark-1", "spark-2"}), testing::IsEmpty());
   EXPECT_THAT(evidence(Facts("1", "2"), {"spark-1"}), testing::IsEmpty());
+}
+
+// The programs of its ends are not even copied: no node is connected to.
+TEST(RunRdmaLevel, ALinkLocalRailWithoutAnAddressIsNotWrittenTo) {
+  Sample sample = OnSwitch(2);
+  MakeLinkLocal(sample, 0);
+  MakeLinkLocal(sample, 1);
+  sample.Link(1, 0).ipv4.clear();
+  sample.Link(2, 1).ipv4.clear();
+  const Fabric found = ApplyFoundAddresses(sample.fabric, sample.facts);
+  FakeNetwork network({});
+  NodePool pool(network.Dialer());
+  Report report;
+  RunRdmaLevel(report, sample.cluster, found, sample.facts, pool, {});
+  std::set<std::string> reasons;
+  for (const Check& check : report.checks) {
+    EXPECT_EQ(check.outcome, Outcome::kSkipped);
+    if (check.rail) reasons.insert(check.why);
+  }
+  EXPECT_THAT(reasons, testing::ElementsAre("spark-1 has no link-local address on rail0",
+                                            "spark-2 has no link-local address on rail1"));
+  EXPECT_THAT(report.findings, testing::IsEmpty());
 }
 
 }  // namespace
