@@ -1,15 +1,11 @@
 #pragma once
 
-#include <string_view>
-
 #include "plugins/nccl/lint.h"
 #include "plugins/nccl/section.h"
 #include "reconciler/model/environment.h"
 #include "reconciler/model/fabric.h"
 
 namespace reconciler::plugins::nccl {
-
-constexpr std::string_view kSubnetAware = "NCCL_IB_SUBNET_AWARE_ROUTING";
 
 // What NCCL must be set to because of the cabling, and why.
 Environment ListNeeds(const ClusterSpec& cluster, const Fabric& fabric);

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "reconciler/model/fabric.h"
 
 namespace reconciler {
+
+// The variable of NCCL that makes it pair the HCAs of one cable; a libnccl that can holds its name.
+inline constexpr std::string_view kSubnetAware = "NCCL_IB_SUBNET_AWARE_ROUTING";
 
 // The ports over which one collective of all nodes can go: those of the segments that reach every
 // node or, where there is no such segment (a ring, cables), all of the node's.

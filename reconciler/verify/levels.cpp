@@ -9,6 +9,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/found_addresses.h"
 #include "reconciler/node/frames.h"
+#include "reconciler/verify/containers/loaded_nccl.h"
 #include "reconciler/verify/diagnosis/diagnose.h"
 #include "reconciler/verify/finding/join.h"
 #include "reconciler/verify/links/auto_level.h"
@@ -153,7 +154,8 @@ Report Verify(const ClusterSpec& cluster, const Fabric& planned, const ClusterFa
       CheckFacts(cluster, fabric, facts, options.rdma.leave_out ? VerifyLevel::kSsh : up_to);
   for (const std::vector<Check>& warnings :
        {CheckDifferences(cluster, facts), CheckKnownBad(cluster, facts),
-        CheckPortUse(cluster, fabric, facts), CheckNodeHealth(cluster, fabric, facts, up_to)}) {
+        CheckPortUse(cluster, fabric, facts), CheckNodeHealth(cluster, fabric, facts, up_to),
+        CheckLoadedNccl(cluster, fabric, facts)}) {
     report.checks.insert(report.checks.end(), warnings.begin(), warnings.end());
   }
 

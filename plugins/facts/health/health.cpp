@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "plugins/common/commands/failure.h"
@@ -14,6 +15,7 @@
 #include "plugins/facts/health/kernel_log.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/neighbours.h"
 
 namespace reconciler::plugins::health {
 namespace {
@@ -79,6 +81,42 @@ std::optional<ContainerFact> ParseContainer(std::string_view text) {
                        .memlock = *limit};
 }
 
+// A line of what grep found in a libnccl: "FILE:NCCL version 2.28.9", or "FILE:" and a name.
+struct FoundInLibrary {
+  std::string version = {};
+  bool has_name = false;
+};
+
+// "/usr/lib/libnccl.so.2.28.9": "2.28.9"; empty: the name does not say.
+std::string FindVersionInName(std::string_view path) {
+  constexpr std::string_view kName = "libnccl.so.";
+  const std::size_t at = path.rfind(kName);
+  if (at == std::string_view::npos) return {};
+  const std::string_view version = path.substr(at + kName.size());
+  return std::count(version.begin(), version.end(), '.') == 2 ? std::string(version) : "";
+}
+
+// "ID FILE PATH", the path with what the kernel adds to one that was removed.
+struct LoadedLine {
+  std::string id = {};
+  std::string file = {};
+  std::string path = {};
+};
+
+std::optional<LoadedLine> ParseLoaded(std::string_view text) {
+  const std::size_t id = text.find(' ');
+  if (id == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = text.substr(id + 1);
+  const std::size_t file = rest.find(' ');
+  if (file == std::string_view::npos) return std::nullopt;
+  std::string_view path = rest.substr(file + 1);
+  constexpr std::string_view kRemoved = " (deleted)";
+  if (path.ends_with(kRemoved)) path.remove_suffix(kRemoved.size());
+  return LoadedLine{.id = std::string(text.substr(0, std::min(id, kIdLength))),
+                    .file = std::string(rest.substr(0, file)),
+                    .path = std::string(path)};
+}
+
 // "940604 kB"; of /proc/meminfo, whose kB are 1024 bytes.
 std::optional<std::int64_t> ParseKib(std::string_view text) {
   text = Trim(text);
@@ -98,6 +136,8 @@ class Reader {
         section_ = line.substr(2);
       } else if (section_.empty()) {
         ReadOwnLine(line);
+      } else if (section_ == "versions") {
+        ReadVersionLine(line);
       } else if (section_ == "files") {
         ReadFileLine(line);
       } else if (section_ == "rules") {
@@ -128,7 +168,22 @@ class Reader {
       for (const std::string& group : SplitWords(text)) groups_->insert(MakePrintable(group));
     } else if (kind == "container") {
       if (auto container = ParseContainer(text)) containers_.push_back(std::move(*container));
+    } else if (kind == "loaded") {
+      if (auto loaded = ParseLoaded(text)) loaded_.push_back(std::move(*loaded));
     }
+  }
+
+  // "FILE:TEXT"
+  void ReadVersionLine(std::string_view line) {
+    constexpr std::string_view kVersion = "NCCL version ";
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) return;
+    FoundInLibrary& found = found_[std::string(line.substr(0, colon))];
+    std::string_view text = line.substr(colon + 1);
+    if (text == kSubnetAware) found.has_name = true;
+    if (!text.starts_with(kVersion)) return;
+    text.remove_prefix(kVersion.size());
+    if (found.version.empty()) found.version = MakePrintable(text);
   }
 
   // "PATH:TEXT"
@@ -178,6 +233,7 @@ class Reader {
     facts_.sensors = std::move(sensors_);
     facts_.device_files = std::move(devices_);
     facts_.containers = std::move(containers_);
+    StoreLoaded();
     facts_.runtime_profiles = std::move(profiles_);
     facts_.ifupdown = ifupdown_;
     facts_.groups = groups_ ? Observed<std::set<std::string>>(std::move(*groups_)) : Absent{};
@@ -189,6 +245,25 @@ class Reader {
     } else {
       facts_.kernel_log = Unknown{"dmesg printed nothing"};
     }
+  }
+
+  // Without its version a library says nothing.
+  void StoreLoaded() {
+    std::vector<LoadedNccl> libraries;
+    for (const LoadedLine& line : loaded_) {
+      const FoundInLibrary& found = found_[line.file];
+      LoadedNccl library{.container = MakePrintable(line.id),
+                         .path = MakePrintable(line.path),
+                         .version = found.version.empty()
+                                        ? MakePrintable(FindVersionInName(line.path))
+                                        : found.version,
+                         .pairs_by_subnet = found.has_name};
+      if (!library.version.empty()) libraries.push_back(std::move(library));
+    }
+    std::sort(libraries.begin(), libraries.end(), [](const LoadedNccl& a, const LoadedNccl& b) {
+      return std::tie(a.container, a.path, a.version) < std::tie(b.container, b.path, b.version);
+    });
+    facts_.loaded_nccl = std::move(libraries);
   }
 
   void StoreMemory() {
@@ -211,6 +286,8 @@ class Reader {
   std::vector<DeviceFile> devices_ = {};
   std::optional<std::set<std::string>> groups_ = {};
   std::vector<ContainerFact> containers_ = {};
+  std::vector<LoadedLine> loaded_ = {};
+  std::map<std::string, FoundInLibrary> found_ = {};  // by file
   std::map<std::string, std::int64_t> memory_ = {};
   std::vector<RuntimeProfile> profiles_ = {};
   bool ifupdown_ = false;
@@ -246,8 +323,8 @@ Observed<std::vector<std::string>> ParseSlowdowns(const CommandReply& reply) {
 
 // nvidia-smi takes a good part of a second, so that it is run where the manifest names a level that
 // measures.
-std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
-  std::vector<Read> reads = {MakeHealthProbe(node)};
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
+  std::vector<Read> reads = {MakeHealthProbe(fabric, node)};
   if (MeasuresRdma(cluster)) reads.push_back(MakeGpuProbe());
   return reads;
 }
@@ -267,8 +344,11 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
 
 }  // namespace
 
-RunProbe MakeHealthProbe(const NodeSpec& node) {
-  return MakeInPlaceProbe(kProbe, kHealthSh, {node.access.user});
+RunProbe MakeHealthProbe(const Fabric& fabric, const NodeSpec& node) {
+  // A whole library is read for the name, and only its beginning for the version.
+  return MakeInPlaceProbe(
+      kProbe, kHealthSh,
+      {node.access.user, CagesDiffer(fabric) ? std::string(kSubnetAware) : std::string()});
 }
 
 Plugin Get() { return {.name = "health", .after = {}, .probe = Probe, .parse = Parse}; }

@@ -1,12 +1,13 @@
 #pragma once
 
 #include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/fabric.h"
 #include "reconciler/model/probe.h"
 #include "reconciler/plugin.h"
 
 namespace reconciler::plugins::health {
 
-RunProbe MakeHealthProbe(const NodeSpec& node);
+RunProbe MakeHealthProbe(const Fabric& fabric, const NodeSpec& node);
 
 Plugin Get();
 

@@ -1,6 +1,7 @@
 # shellcheck shell=dash
-# $1: the user that logs in (empty: the one who did). A line per finding, "KIND TEXT"; "=" begins what grep prints. What is not there has no line.
-user=${1:-${SUDO_USER:-root}}
+# $1: the user that logs in (empty: the one who did). $2: a name to look for in a libnccl, beside its version (empty: none).
+# A line per finding, "KIND TEXT"; "=" begins what grep prints. What is not there has no line.
+user=${1:-${SUDO_USER:-root}} variable=$2
 date '+clock %s'
 for path in /sys/class/net/*/wireless /sys/class/net/*/phy80211; do
   [ ! -e "$path" ] || { path=${path%/*}; echo "wireless ${path##*/}"; }
@@ -50,21 +51,57 @@ set -- /dev/infiniband/uverbs*
 [ ! -e /dev/infiniband/rdma_cm ] || set -- "$@" /dev/infiniband/rdma_cm
 [ $# = 0 ] || stat -c 'device %a %U %G %n' "$@" 2>/dev/null
 groups=$(id -Gn -- "$user" 2>/dev/null) && echo "groups $groups"
-# Containers whose first process was given variables of NCCL that only several nodes need.
+# Containers with a process that was given variables of NCCL that only several nodes need.
 set --
 for file in /sys/fs/cgroup/system.slice/docker-*.scope/cgroup.procs; do
-  { read -r pid <"$file"; } 2>/dev/null && set -- "$@" /proc/"$pid"/environ
-done
-[ $# = 0 ] || grep -lzsE '^NCCL_(IB_HCA|SOCKET_IFNAME|COMM_ID)=' "$@" | while read -r file; do
-  folder=${file%/environ} id='' has=no memory=''
-  read -r id <"$folder/cgroup" || continue
-  for device in "$folder/root/dev/infiniband"/uverbs*; do [ ! -e "$device" ] || has=yes; done
-  while read -r word second third soft _; do
-    [ "$word $second $third" != 'Max locked memory' ] || memory=$soft
-  done <"$folder/limits"
-  id=${id##*/docker-}
-  echo "container ${id%.scope} $has $memory"
+  while read -r pid; do set -- "$@" /proc/"$pid"/environ; done <"$file"
 done 2>/dev/null
+# Its id: other lines of the file are there beside control groups of version 1.
+find_container() { # FOLDER
+  while read -r line; do
+    case $line in */docker-*.scope*) id=${line##*/docker-} id=${id%%.scope*}; return 0 ;; esac
+  done <"$1/cgroup"
+  return 1
+}
+# The libnccl that such a process has loaded is read as it is mapped: its path is the container's, and may be another file by
+# now. Each line of maps is "RANGE MODE OFFSET DEVICE INODE PATH".
+show_loaded() { # MAPS…
+  grep -HsE '/libnccl[.]so[.0-9]*( [(]deleted[)])?$' "$@" | {
+    set --
+    seen=' '
+    while read -r place _ _ device inode path; do
+      folder=${place%%/maps:*}
+      find_container "$folder" || continue
+      case $seen in *" $id:$device:$inode "*) continue ;; esac
+      [ $# -lt 16 ] || continue # more are not of one job
+      seen="$seen$id:$device:$inode "
+      file=$folder/map_files/${place#*:}
+      printf 'loaded %s %s %s\n' "$id" "$file" "$path"
+      set -- "$@" "$file"
+    done
+    [ $# != 0 ] || return 0
+    if [ -n "$variable" ]; then set -- -e "$variable" -- "$@"; else set -- -m1 -- "$@"; fi
+    echo '= versions'
+    grep -aoHsE -e 'NCCL version [0-9]+[.][0-9]+[.][0-9]+' "$@" </dev/null
+  }
+}
+[ $# = 0 ] || grep -lzsE '^NCCL_(IB_HCA|SOCKET_IFNAME|COMM_ID)=' "$@" | {
+  set --
+  seen=' '
+  while read -r file; do
+    folder=${file%/environ} has=no memory=''
+    find_container "$folder" || continue
+    set -- "$@" "$folder/maps"
+    case $seen in *" $id "*) continue ;; esac
+    seen="$seen$id "
+    for device in "$folder/root/dev/infiniband"/uverbs*; do [ ! -e "$device" ] || has=yes; done
+    while read -r word second third soft _; do
+      [ "$word $second $third" != 'Max locked memory' ] || memory=$soft
+    done <"$folder/limits"
+    echo "container $id $has $memory"
+  done
+  [ $# = 0 ] || show_loaded "$@"
+} 2>/dev/null
 echo '= files'
 grep -HsE '^(interface-name=|(auto|allow-hotplug|iface) |(MemAvailable|SwapTotal|SwapFree):)' /proc/meminfo \
   /run/NetworkManager/system-connections/* /etc/network/interfaces /etc/network/interfaces.d/*

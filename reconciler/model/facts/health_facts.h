@@ -91,7 +91,7 @@ constexpr auto Describe(const T*) {
                          Field{"netdev", &T::netdev, "The interface that it names."});
 }
 
-// A container whose first process has variables that configure NCCL for several nodes.
+// A container with a process that has variables that configure NCCL for several nodes.
 struct ContainerFact {
   std::string id = {};
   bool rdma = false;
@@ -105,6 +105,26 @@ constexpr auto Describe(const T*) {
                          Field{"id", &T::id, "The first twelve characters of its id."},
                          Field{"rdma", &T::rdma, "Whether it has files of /dev/infiniband."},
                          Field{"memlock", &T::memlock, "Its soft limit of locked memory."});
+}
+
+// A libnccl that a process with such variables has loaded.
+struct LoadedNccl {
+  std::string container = {};
+  std::string path = {};
+  std::string version = {};
+  bool pairs_by_subnet = false;
+  bool operator==(const LoadedNccl&) const = default;
+};
+
+template <std::same_as<LoadedNccl> T>
+constexpr auto Describe(const T*) {
+  return MakeDescription(
+      "loaded_nccl", "A libnccl that a process in a container has loaded.",
+      Field{"container", &T::container, "The first twelve characters of its id."},
+      Field{"path", &T::path, "The file, as the container names it."},
+      Field{"version", &T::version, "Such as 2.28.9."},
+      Field{"pairs_by_subnet", &T::pairs_by_subnet,
+            "Whether it pairs HCAs by subnet; read only where the cables need that."});
 }
 
 struct HealthFacts {
@@ -122,6 +142,7 @@ struct HealthFacts {
   Fact<std::int64_t> available_kib = {};
   Fact<std::int64_t> swap_used_kib = {};
   Fact<std::vector<ContainerFact>> containers = {};
+  Fact<std::vector<LoadedNccl>> loaded_nccl = {};
   bool operator==(const HealthFacts&) const = default;
 };
 
@@ -146,7 +167,8 @@ constexpr auto Describe(const T*) {
             "Why the hardware slows the GPU down: slowdown, heat, power, driver's heat."},
       Field{"available_kib", &T::available_kib, "MemAvailable, in KiB."},
       Field{"swap_used_kib", &T::swap_used_kib, "Swap in use, in KiB."},
-      Field{"containers", &T::containers, "Containers that are configured for NCCL, by id."});
+      Field{"containers", &T::containers, "Containers that are configured for NCCL, by id."},
+      Field{"loaded_nccl", &T::loaded_nccl, "What processes in them have loaded, by container."});
 }
 
 }  // namespace reconciler

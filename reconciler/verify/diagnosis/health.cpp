@@ -71,6 +71,16 @@ constexpr HealthText kHealthTexts[] = {
      "programs in the container may lock too little memory for RDMA: NCCL in it fails or uses TCP "
      "sockets",
      "start container {1} of {0} with `--ulimit memlock=-1`"},
+    {Symptom::kContainerNcclOld,
+     "programs in the container have loaded an older NCCL than the cables need, or than programs "
+     "on "
+     "the node load: what verify measures does not hold for them",
+     "start container {1} of {0} from a newer image, or mount the node's libnccl.so.2 into it and "
+     "name it in LD_PRELOAD"},
+    {Symptom::kContainerNcclDiffers,
+     "programs in containers have loaded different versions of NCCL on the nodes: the ranks of one "
+     "job need the same",
+     "start the containers of a job from one image, by its digest, on all nodes"},
     {Symptom::kClocksDiffer,
      "the clocks of the nodes differ, so that logs cannot be compared and certificates seem too "
      "young or too old",

@@ -195,6 +195,10 @@ std::string_view ToString(Symptom symptom) {
       return "container-no-rdma";
     case Symptom::kContainerMemlock:
       return "container-memlock";
+    case Symptom::kContainerNcclOld:
+      return "container-nccl-old";
+    case Symptom::kContainerNcclDiffers:
+      return "container-nccl-differs";
     case Symptom::kClocksDiffer:
       return "clocks-differ";
     case Symptom::kKnownBad:

@@ -70,6 +70,8 @@ enum class Symptom {
   kMemoryPressure,
   kContainerNoRdma,
   kContainerMemlock,
+  kContainerNcclOld,
+  kContainerNcclDiffers,
   kClocksDiffer,
   kKnownBad,
   kDefaultRoute,

@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <map>
+
 #include "plugins/facts/health/health.h"
 #include "reconciler/base/text.h"
 #include "tests/support/script_tree.h"
@@ -15,10 +18,10 @@ class HealthScript : public reconciler::test::ScriptTree {
  protected:
   HealthScript() { PutProgram("dmesg", "exit 1"); }
 
-  CommandReply RunIt() const {
+  CommandReply RunIt(const Fabric& fabric = {}) const {
     NodeSpec node;
     node.access.user = "root";
-    return Run(MakeHealthProbe(node).argv);
+    return Run(MakeHealthProbe(fabric, node).argv);
   }
   std::vector<std::string> Lines() const { return SplitLines(RunIt().out); }
 };
@@ -93,6 +96,101 @@ TEST_F(HealthScript, AContainerWithVariablesOfNcclIsShownWithWhatItMayUse) {
   Put("/proc/77/root/dev/infiniband/uverbs0", "");
   EXPECT_THAT(Lines(), Contains("container 0123abcd yes 8388608"));
   EXPECT_THAT(RunIt().out, Not(HasSubstr("ffff")));
+}
+
+// A process of a container that was given variables of NCCL.
+class ContainerScript : public HealthScript {
+ protected:
+  ContainerScript() {
+    Put("/sys/fs/cgroup/system.slice/docker-0123abcd.scope/cgroup.procs", "77\n78\n79\n");
+    for (const char* pid : {"77", "78", "79"}) {
+      const std::string folder = std::string("/proc/") + pid;
+      Put(folder + "/environ", std::string("NCCL_IB_HCA=rocep1s0f1\0", 23));
+      Put(folder + "/cgroup", "0::/system.slice/docker-0123abcd.scope\n");
+      Put(folder + "/maps",
+          "aaaa00000000-aaaa00001000 r-xp 00000000 00:2b 11   /usr/bin/python3\n");
+    }
+  }
+
+  // Process `pid` has that file in `range` of its memory.
+  void Map(const std::string& pid, const std::string& range, const std::string& inode,
+           const std::string& path, const std::string& content) {
+    std::string& maps = maps_[pid];
+    maps += range + " r--p 00000000 00:2b " + inode + "                  " + path + "\n";
+    Put("/proc/" + pid + "/maps",
+        "aaaa00000000-aaaa00001000 r-xp 00000000 00:2b 11   /usr/bin/python3\n" + maps);
+    Put("/proc/" + pid + "/map_files/" + range, content);
+  }
+
+ private:
+  std::map<std::string, std::string> maps_;
+};
+
+Fabric MakeCablesInBothCages() {
+  Fabric fabric;
+  fabric.ports["spark-1"] = {{.node = "spark-1", .cage = "p0"}, {.node = "spark-1", .cage = "p1"}};
+  return fabric;
+}
+
+constexpr const char* kLoadedPath = "/usr/lib/aarch64-linux-gnu/libnccl.so.2.27.7";
+
+TEST_F(ContainerScript, WithoutALibncclNothingMoreIsRead) {
+  EXPECT_THAT(RunIt().out, testing::AllOf(HasSubstr("container 0123abcd no"),
+                                          Not(HasSubstr("loaded")), Not(HasSubstr("versions"))));
+}
+
+TEST_F(ContainerScript, TheLibncclThatAProcessHasLoadedIsReadAsItIsMapped) {
+  Map("78", "ffff00000000-ffff00001000", "42", kLoadedPath,
+      std::string("\0\n", 2) + "NCCL version 2.30.7\nNCCL_IB_SUBNET_AWARE_ROUTING");
+  Put(std::string("/proc/78/root") + kLoadedPath, "NCCL version 2.27.7");
+  EXPECT_THAT(RunIt().out,
+              HasSubstr("\nloaded 0123abcd /proc/78/map_files/ffff00000000-ffff00001000 "
+                        "/usr/lib/aarch64-linux-gnu/libnccl.so.2.27.7\n= versions\n"
+                        "/proc/78/map_files/ffff00000000-ffff00001000:NCCL version 2.30.7\n"
+                        "= files\n"));
+}
+
+TEST_F(ContainerScript, ControlGroupsOfVersion1BesideItDoNotHideTheContainer) {
+  for (const char* pid : {"77", "78", "79"}) {
+    Put(std::string("/proc/") + pid + "/cgroup",
+        "9:name=systemd:/\n0::/system.slice/docker-0123abcd.scope/init.scope\n");
+  }
+  Map("78", "ffff00000000-ffff00001000", "42", kLoadedPath, "NCCL version 2.27.7\n");
+  EXPECT_THAT(RunIt().out, testing::AllOf(HasSubstr("container 0123abcd no"),
+                                          HasSubstr("loaded 0123abcd /proc/78")));
+}
+
+TEST_F(ContainerScript, OneFileOfSeveralRanksIsReadOnce) {
+  for (const char* pid : {"77", "78", "79"}) {
+    Map(pid, "ffff00000000-ffff00001000", "42", kLoadedPath, "NCCL version 2.27.7\n");
+  }
+  Map("79", "eeee00000000-eeee00001000", "43", "/opt/libnccl.so.2 (deleted)",
+      "NCCL version 2.28.9\n");
+  const std::vector<std::string> lines = Lines();
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+                          [](const std::string& line) { return line.starts_with("loaded "); }),
+            2);
+  EXPECT_THAT(lines, Contains("loaded 0123abcd /proc/79/map_files/eeee00000000-eeee00001000 "
+                              "/opt/libnccl.so.2 (deleted)"));
+  EXPECT_EQ(std::count(lines.begin(), lines.end(),
+                       "/proc/77/map_files/ffff00000000-ffff00001000:NCCL version 2.27.7"),
+            1);
+}
+
+TEST_F(ContainerScript, AProcessWithoutSuchVariablesIsNotLookedInto) {
+  Put("/proc/78/environ", std::string("PATH=/bin\0", 10));
+  Map("78", "ffff00000000-ffff00001000", "42", kLoadedPath, "NCCL version 2.27.7\n");
+  EXPECT_THAT(RunIt().out, Not(HasSubstr("loaded")));
+}
+
+TEST_F(ContainerScript, OnCablesThatNeedItTheLibraryIsReadForTheVariableToo) {
+  Map("77", "ffff00000000-ffff00001000", "42", kLoadedPath,
+      "NCCL version 2.30.7\nNCCL_IB_SUBNET_AWARE_ROUTING\n");
+  EXPECT_THAT(RunIt(MakeCablesInBothCages()).out,
+              HasSubstr("00001000:NCCL version 2.30.7\n"
+                        "/proc/77/map_files/ffff00000000-ffff00001000:"
+                        "NCCL_IB_SUBNET_AWARE_ROUTING\n"));
+  EXPECT_THAT(RunIt().out, Not(HasSubstr("SUBNET_AWARE")));
 }
 
 TEST_F(HealthScript, MemoryProfilesAndInterfacesAreGreppedAtOnce) {

@@ -30,6 +30,12 @@ TEST(Health, EachLineBecomesItsFact) {
       "device 666 root root /dev/infiniband/uverbs0\n"
       "groups nvidia sudo rdma\n"
       "container 0123456789abcdef no 8388608\n"
+      "loaded 0123456789abcdef /proc/7/map_files/b-c /usr/lib/libnccl.so.2.27.7\n"
+      "loaded 0123456789abcdef /proc/7/map_files/a-b /opt/a b/libnccl.so.2 (deleted)\n"
+      "= versions\n"
+      "/proc/7/map_files/a-b:NCCL version 2.28.9\n"
+      "/proc/7/map_files/b-c:NCCL_IB_SUBNET_AWARE_ROUTING\n"
+      "/proc/7/map_files/b-c:NCCL version 2.30.7\n"
       "= files\n"
       "/proc/meminfo:MemAvailable:   23476808 kB\n"
       "/proc/meminfo:SwapTotal:      16777212 kB\n"
@@ -52,6 +58,10 @@ TEST(Health, EachLineBecomesItsFact) {
   EXPECT_THAT(*Known(facts.groups), ElementsAre("nvidia", "rdma", "sudo"));
   EXPECT_THAT(*Known(facts.containers),
               ElementsAre(ContainerFact{"0123456789ab", false, {8388608}}));
+  EXPECT_THAT(
+      *Known(facts.loaded_nccl),
+      ElementsAre(LoadedNccl{"0123456789ab", "/opt/a b/libnccl.so.2", "2.28.9", false},
+                  LoadedNccl{"0123456789ab", "/usr/lib/libnccl.so.2.27.7", "2.30.7", true}));
   EXPECT_EQ(*Known(facts.available_kib), 23476808);
   EXPECT_EQ(*Known(facts.swap_used_kib), 12);
   EXPECT_THAT(*Known(facts.runtime_profiles),
@@ -160,6 +170,19 @@ TEST(Health, NvidiaSmiIsRunWhereTheManifestNamesALevelThatMeasures) {
   EXPECT_EQ(Get().probe(cluster, {}, cluster.nodes.front()).size(), 1U);
   cluster.settings = test::Map({{"verify", test::Map({{"level", test::Text("rdma")}})}});
   EXPECT_EQ(Get().probe(cluster, {}, cluster.nodes.front()).size(), 2U);
+}
+
+// Where the mapped file cannot be read, as without CAP_SYS_ADMIN.
+TEST(Health, ALibraryThatCannotBeReadHasTheVersionOfItsName) {
+  const HealthFacts facts = Parse(
+      "clock 1\n"
+      "loaded aaaa /proc/7/map_files/a-b /usr/lib/libnccl.so.2.27.7\n"
+      "loaded bbbb /proc/8/map_files/a-b /opt/libnccl.so.2\n"
+      "loaded cccc\nloaded cccc /proc/9/map_files/a-b\n"
+      "= versions\n"
+      "no colon\n");
+  EXPECT_THAT(*Known(facts.loaded_nccl),
+              ElementsAre(LoadedNccl{"aaaa", "/usr/lib/libnccl.so.2.27.7", "2.27.7", false}));
 }
 
 }  // namespace
