@@ -190,6 +190,11 @@ Report Verify(const ClusterSpec& cluster, const Fabric& planned, const ClusterFa
     if (!own.unreachable.empty()) report.unreachable[node.name] = own.unreachable;
     std::move(own.checks.begin(), own.checks.end(), std::back_inserter(report.checks));
   }
+  if (up_to >= VerifyLevel::kPing) {
+    std::vector<Check> images =
+        MeasureImages(cluster, fabric, facts, pool, options.image_flags, report.unreachable);
+    std::move(images.begin(), images.end(), std::back_inserter(report.checks));
+  }
   SortChecks(cluster, report.checks);
   SkipSilentPeers(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);

@@ -6,6 +6,7 @@
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/node/node_pool.h"
+#include "reconciler/verify/containers/run/measure_images.h"
 #include "reconciler/verify/nccl/run/measure.h"
 #include "reconciler/verify/rdma/run/run.h"
 #include "reconciler/verify/report/report.h"
@@ -18,6 +19,7 @@ struct VerifyOptions {
   RdmaOptions rdma = {};       // for VerifyLevel::kRdma
   VerifySection section = {};  // for VerifyLevel::kNccl
   NcclRunOptions nccl = {};    // likewise
+  ImageFlags image_flags = {};
 };
 
 // Called once per node that was queried, when its answer is there: for one node at a time, from any
@@ -25,11 +27,12 @@ struct VerifyOptions {
 using VerifyProgress = std::function<void(const NodeName& node, std::string_view what)>;
 
 // Runs the levels in order: facts, then jumbo pings and logins between all pairs, measured by one
-// script per node, as many nodes at a time as the pool allows; then names the causes. Up to kRdma,
-// data is then written over every rail that the levels below found well; up to kNccl, all nodes run
-// collectives. Changes nothing on any node. Ends in bounded time whatever the nodes do. A node in
-// facts.unreachable is not queried again: what it would have measured could not be measured, and
-// its peers are reported from their side.
+// script per node, as many nodes at a time as the pool allows; then looks into the images of the
+// manifest's `checks`, by another script on the nodes that have any, and names the causes. Up to
+// kRdma, data is then written over every rail that the levels below found well; up to kNccl, all
+// nodes run collectives. Changes nothing on any node. Ends in bounded time whatever the nodes do. A
+// node in facts.unreachable is not queried again: what it would have measured could not be
+// measured, and its peers are reported from their side.
 Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
               NodePool& pool, const VerifyOptions& options, const VerifyProgress& progress);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reconciler/fabric/rdma_schedule.h"
+#include "reconciler/model/environment.h"
 #include "reconciler/verify/environment.h"
 #include "reconciler/verify/report/section.h"
 
@@ -10,6 +11,15 @@ namespace reconciler {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
+
+// What programs on the node should find in their environment; nothing where its facts are missing.
+Result<Environment> FindEnvironment(const ClusterSpec& cluster, const Fabric& fabric,
+                                    const ClusterFacts& facts, const std::vector<Plugin>& plugins,
+                                    const NodeSpec& node) {
+  const auto own = facts.nodes.find(node.name);
+  if (own == facts.nodes.end()) return Environment{};
+  return CollectEnvironment({cluster, fabric, node, own->second, facts}, plugins);
+}
 
 NcclRunOptions MakeNcclRunOptions(const ClusterSpec& cluster, const Fabric& fabric,
                                   const ClusterFacts& facts, const std::vector<Plugin>& plugins,
@@ -26,9 +36,7 @@ NcclRunOptions MakeNcclRunOptions(const ClusterSpec& cluster, const Fabric& fabr
     nccl.libraries[node.name] = library->ScalarText();
   }
   nccl.environment = [&](const NodeSpec& node) -> Result<Variables> {
-    const auto own = facts.nodes.find(node.name);
-    if (own == facts.nodes.end()) return Variables{};
-    const auto wanted = CollectEnvironment({cluster, fabric, node, own->second, facts}, plugins);
+    const auto wanted = FindEnvironment(cluster, fabric, facts, plugins, node);
     if (!wanted) return Fail(wanted.error());
     Variables variables;
     for (const EnvVariable& one : *wanted) variables[one.name] = one.value;
@@ -66,6 +74,11 @@ VerifyOptions MakeVerifyOptions(const ClusterSpec& cluster, const Fabric& fabric
                                     .leave_out = section.skip_rdma || choice.skip_rdma},
                            .section = section,
                            .nccl = MakeNcclRunOptions(cluster, fabric, facts, plugins, choice)};
+  options.image_flags = [&](const NodeSpec& node) -> Result<std::string> {
+    const auto environment = FindEnvironment(cluster, fabric, facts, plugins, node);
+    if (!environment) return Fail(environment.error());
+    return FormatDockerFlags(*environment);
+  };
   if (section.automatic) options.rdma.milliseconds = ComputeWriteTime(cluster, fabric);
   options.nccl.brief = section.automatic;
   return options;

@@ -19,7 +19,8 @@ struct VerifyChoice {
   bool keep_program = false;
 };
 
-// All references must outlive the result: NCCL's variables are collected when it is run.
+// All references must outlive the result: variables for NCCL and for containers are collected when
+// they are needed.
 VerifyOptions MakeVerifyOptions(const ClusterSpec& cluster, const Fabric& fabric,
                                 const ClusterFacts& facts, const std::vector<Plugin>& plugins,
                                 const VerifyChoice& choice);

@@ -45,6 +45,7 @@ LAYERS = {
     "reconciler/spark_verify/": BASE,
     # The judges are pure; only what runs a measurement knows a node.
     "reconciler/verify/links/run/": NODE + JUDGES,
+    "reconciler/verify/containers/run/": NODE + JUDGES,
     **{folder: JUDGES for folder in JUDGES if folder.startswith("reconciler/verify/")},
     "reconciler/verify/": NODE + JUDGES + ["reconciler/plugin.h", "reconciler/verify/"],
     "reconciler/catalogue/": YAML + ["reconciler/manifest/", "reconciler/planning/layout.h", "schema/embedded.h"],

@@ -48,7 +48,8 @@ class ScriptTree : public testing::Test {
   // Runs {"sh", "-c", SCRIPT, …} with the tree's files; `before` is shell that comes first. Both
   // streams are in `out`, with paths as they are on a node and without NUL: "|" stands for it.
   CommandReply Run(std::vector<std::string> argv, const std::string& before = {}) const {
-    static const std::regex kPath(R"((^|[\s"])/(boot|dev/infiniband|etc|proc|root|run|sys|usr)\b)");
+    static const std::regex kPath(
+        R"((^|[\s"])/(boot|dev/infiniband|etc|opt|proc|root|run|sys|usr)\b)");
     argv.at(2) = "PATH=" + root_ + "/bin:$PATH\n" + before + "\n" +
                  std::regex_replace(argv.at(2), kPath, "$1" + root_ + "/$2");
     CommandReply reply = RunHere(argv);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 
 #include "reconciler/base/size.h"
@@ -48,27 +49,61 @@ void CheckEffect(const Value& verify, ManifestErrors& errors) {
   }
 }
 
-void CheckPaths(const Value& document, ManifestErrors& errors) {
+void CheckNodesOf(const Value& check, const std::vector<std::string>& known,
+                  ManifestErrors& errors) {
+  const Value* nodes = check.Find("nodes");
+  if (nodes == nullptr) return;
+  for (const Value& name : nodes->List()) {
+    const std::string text = name.ScalarText();
+    if (std::find(known.begin(), known.end(), text) != known.end()) continue;
+    errors.Add("manifest-unknown-name", name.position,
+               fmt::format("unknown node {} in checks{}", Quoted(text), FormatGuess(text, known)),
+               FormatKnownHint(known));
+  }
+}
+
+// A path with its mtu, or an image.
+void CheckKind(const Value& check, std::size_t number, ManifestErrors& errors) {
+  const bool path = check.Find("path") != nullptr;
+  const bool mtu = check.Find("mtu") != nullptr;
+  const bool image = check.Find("image") != nullptr;
+  const auto miss = [&](std::string_view key, std::string hint) {
+    errors.Add("manifest-missing-key", check.position,
+               fmt::format("missing key '{}' in entry {} of 'checks'", key, number),
+               std::move(hint));
+  };
+  if (image) {
+    for (const Member& member : check.Members()) {
+      if (member.key != "path" && member.key != "mtu") continue;
+      errors.Add("manifest-no-effect", member.key_position,
+                 fmt::format("{} in entry {} of 'checks' has no effect beside 'image'",
+                             Quoted(member.key), number),
+                 "write two entries: one with path and mtu, and one with image");
+    }
+  } else if (!path) {
+    miss("path", "write path and mtu, or image");
+  } else if (!mtu) {
+    miss("mtu", "mtu: the largest packet that must come back unfragmented, in bytes");
+  }
+}
+
+void CheckChecks(const Value& document, ManifestErrors& errors) {
   const Value* checks = document.Find("checks");
   if (checks == nullptr) return;
   const std::vector<std::string> known = ListNodeNames(ViewNodes(document));
+  std::size_t number = 0;
   for (const Value& check : checks->List()) {
-    const Value* nodes = check.Find("nodes");
-    if (nodes == nullptr) continue;
-    for (const Value& name : nodes->List()) {
-      const std::string text = name.ScalarText();
-      if (std::find(known.begin(), known.end(), text) != known.end()) continue;
-      errors.Add("manifest-unknown-name", name.position,
-                 fmt::format("unknown node {} in checks{}", Quoted(text), FormatGuess(text, known)),
-                 FormatKnownHint(known));
-    }
+    ++number;
+    if (!check.IsMap()) continue;
+    CheckKind(check, number, errors);
+    CheckNodesOf(check, known, errors);
   }
 }
 
 }  // namespace
 
 void CheckVerify(const Value& document, ManifestErrors& errors) {
-  CheckPaths(document, errors);
+  CheckChecks(document, errors);
   const Value* verify = document.Find("verify");
   if (verify == nullptr || !verify->IsMap()) return;
   CheckEffect(*verify, errors);

@@ -81,6 +81,30 @@ constexpr HealthText kHealthTexts[] = {
      "programs in containers have loaded different versions of NCCL on the nodes: the ranks of one "
      "job need the same",
      "start the containers of a job from one image, by its digest, on all nodes"},
+    {Symptom::kImageNotStarted,
+     "docker starts no container of the image with the flags that `spark-reconcile env {0} "
+     "--format "
+     "docker` prints, or it did not end in time",
+     "start a container of {1} by hand on {0} with these flags: what docker says names the cause"},
+    {Symptom::kImageNoInfiniband,
+     "a container of the image cannot use the RDMA devices of the node, so that NCCL in it uses "
+     "TCP sockets: the image's user may not open them, or Docker runs without root",
+     "look at `ls -l /dev/infiniband` and `docker info` on {0}, and start {1} as root "
+     "(`--user 0`)"},
+    {Symptom::kImageMemlock,
+     "programs in a container of the image may lock too little memory for RDMA, whatever its flags "
+     "say: the limit of Docker itself is lower",
+     "write `LimitMEMLOCK=infinity` into a drop-in of the service that runs Docker on {0}, and "
+     "restart that"},
+    {Symptom::kImageNcclOld,
+     "programs in the image load an older NCCL than the cables need, or than programs on the node: "
+     "what verify measures does not hold for them",
+     "use a newer image than {1}, or mount the libnccl.so.2 of {0} into its containers and name it "
+     "in LD_PRELOAD"},
+    {Symptom::kImageNcclDiffers,
+     "the image's name stands for different images on the nodes, so that the ranks of one job load "
+     "different versions of NCCL",
+     "run `docker pull {1}` on all nodes, or name the image by its digest"},
     {Symptom::kClocksDiffer,
      "the clocks of the nodes differ, so that logs cannot be compared and certificates seem too "
      "young or too old",

@@ -199,6 +199,16 @@ std::string_view ToString(Symptom symptom) {
       return "container-nccl-old";
     case Symptom::kContainerNcclDiffers:
       return "container-nccl-differs";
+    case Symptom::kImageNotStarted:
+      return "image-not-started";
+    case Symptom::kImageNoInfiniband:
+      return "image-no-infiniband";
+    case Symptom::kImageMemlock:
+      return "image-memlock-low";
+    case Symptom::kImageNcclOld:
+      return "image-nccl-old";
+    case Symptom::kImageNcclDiffers:
+      return "image-nccl-differs";
     case Symptom::kClocksDiffer:
       return "clocks-differ";
     case Symptom::kKnownBad:

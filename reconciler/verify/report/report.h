@@ -72,6 +72,12 @@ enum class Symptom {
   kContainerMemlock,
   kContainerNcclOld,
   kContainerNcclDiffers,
+  // What a container of an image of the manifest's `checks` has.
+  kImageNotStarted,
+  kImageNoInfiniband,
+  kImageMemlock,
+  kImageNcclOld,
+  kImageNcclDiffers,
   kClocksDiffer,
   kKnownBad,
   kDefaultRoute,

@@ -229,6 +229,72 @@ TEST_F(LevelsTest, LevelAutoLeavesOutTheNcclRunWithoutAProgramForTheMachine) {
   }
 }
 
+Sample NameAnImage(Sample sample) {
+  Value images;
+  images.data = std::vector<Value>{Map({Entry("image", Text("a:1"))})};
+  sample.cluster.settings = Map({Entry("checks", images)});
+  return sample;
+}
+
+// Of the checks about images: "image-nccl spark-1 pass: NCCL 2.28.9 (/l)".
+std::vector<std::string> DescribeImages(const Report& report) {
+  std::vector<std::string> texts;
+  for (const Check& check : report.checks) {
+    if (!check.what.starts_with("image")) continue;
+    texts.push_back(fmt::format("{} {} {}: {}{}", check.what, check.from, ToString(check.outcome),
+                                check.measured, check.why));
+  }
+  return texts;
+}
+
+TEST_F(LevelsTest, ImagesThatTheManifestNamesAreLookedIntoByAScriptOfTheirOwn) {
+  Program("docker",
+          "case $1 in\n"
+          "  run) echo \"$*\" >>\"$D/runs\"\n"
+          "    printf 'memlock unlimited\\nnccl /l\\nNCCL version 2.28.9\\nend\\n' ;;\n"
+          "esac\n");
+  options_.image_flags = [](const NodeSpec& node) -> Result<std::string> {
+    return "--network=host\n--env=NODE=" + node.name + "\n";
+  };
+  const Report report = RunVerify(NameAnImage(OnSwitch(2)));
+  EXPECT_EQ(FindExitCode(report), 0);
+  EXPECT_EQ(scripts_, 4u);
+  EXPECT_THAT(DescribeImages(report), ElementsAre("image-memlock spark-1 pass: unlimited",
+                                                  "image-nccl spark-1 pass: NCCL 2.28.9 (/l)",
+                                                  "image-memlock spark-2 pass: unlimited",
+                                                  "image-nccl spark-2 pass: NCCL 2.28.9 (/l)"));
+  EXPECT_THAT(Get("runs"), testing::HasSubstr(" --network=none --env=NODE=spark-1 --entrypoint"));
+  options_.up_to = VerifyLevel::kFacts;
+  scripts_ = 0;
+  EXPECT_THAT(DescribeImages(RunVerify(NameAnImage(OnSwitch(2)))), testing::IsEmpty());
+  EXPECT_EQ(scripts_, 0u);
+}
+
+TEST_F(LevelsTest, ImagesOfANodeThatIsLostBelongToItsFinding) {
+  Sample sample = NameAnImage(OnSwitch(2));
+  sample.Lose(2);
+  Program("docker", "exit 1\n");
+  const Report report = RunVerify(sample);
+  EXPECT_THAT(DescribeImages(report),
+              ElementsAre("image spark-1 warn: `docker version` ended with 1",
+                          "image spark-2 could-not-measure: spark-2 could not be reached"));
+  std::vector<std::string> codes;
+  for (const Finding& finding : report.findings) codes.push_back(finding.code);
+  EXPECT_THAT(codes, testing::IsSupersetOf({"node-unreachable", "image-not-started"}));
+  EXPECT_THAT(codes, testing::Not(testing::Contains("no-answer")));
+}
+
+TEST_F(LevelsTest, WithoutTheFlagsOfAContainerNoneIsStarted) {
+  options_.image_flags = [](const NodeSpec&) -> Result<std::string> {
+    return Fail({.kind = ErrorKind::kProbe, .message = "the HCA has no name"});
+  };
+  const Report report = RunVerify(NameAnImage(OnSwitch(2)));
+  EXPECT_EQ(scripts_, 2u);
+  EXPECT_THAT(DescribeImages(report),
+              testing::Contains("image spark-1 skipped: the flags of a container are not known: "
+                                "the HCA has no name"));
+}
+
 TEST_F(LevelsTest, RailsThatAreNotToBeWrittenToAreSkipped) {
   options_ = {.up_to = VerifyLevel::kRdma, .rdma = {.leave_out = true}};
   const Report report = RunVerify(OnSwitch(2));

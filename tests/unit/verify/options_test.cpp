@@ -114,6 +114,18 @@ TEST_F(Options, WhyVariablesAreNotKnownNamesTheNode) {
   EXPECT_EQ(FormatError(variables.error()), "spark-1: no library was found\n");
 }
 
+TEST_F(Options, AContainerGetsTheFlagsThatEnvPrints) {
+  plugins_ = {{.name = "two", .environment = SetTwo}};
+  const VerifyOptions options = Make();
+  const auto flags = options.image_flags(*spec_.FindNode("spark-1"));
+  ASSERT_TRUE(flags);
+  EXPECT_EQ(*flags, FormatDockerFlags(*SetTwo(
+                        {spec_, fabric_, spec_.nodes[0], facts_.nodes.at("spark-1"), facts_})));
+  EXPECT_THAT(*flags, testing::HasSubstr("\n--env=A=spark-1\n"));
+  plugins_ = {{.name = "bad", .environment = FailAlways}};
+  EXPECT_FALSE(options.image_flags(*spec_.FindNode("spark-1")));
+}
+
 TEST_F(Options, AnEnvironmentKeepsTheOrderOfThePlugins) {
   plugins_ = {{.name = "again", .environment = SetAgain}, {.name = "two", .environment = SetTwo}};
   const auto all = CollectEnvironment(
