@@ -17,7 +17,7 @@ constexpr const char* kRemoveDerived = "remove it: the fabric defines it for eac
 
 std::vector<std::string> ListAllHcas(const PluginInput& input) {
   std::vector<std::string> hcas = ListHcas(input.facts);
-  const Hardware* hardware = input.cluster.FindHardware(input.node.hardware);
+  const Hardware* hardware = input.cluster.FindHardware(input.node);
   if (!hcas.empty() || hardware == nullptr) return hcas;
   for (const Cage& cage : hardware->cages) {
     for (const Twin& twin : cage.twins) hcas.push_back(twin.hca);
@@ -171,7 +171,7 @@ Mistake JudgeByProfiles(const ManifestVariable& variable, const ClusterSpec& clu
   const bool is_hcas = variable.name == "NCCL_IB_HCA";
   if (!is_hcas && !IsInterfaceList(variable.name)) return {};
   for (const NodeSpec& node : cluster.nodes) {
-    const Hardware* hardware = cluster.FindHardware(node.hardware);
+    const Hardware* hardware = cluster.FindHardware(node);
     if (hardware == nullptr) continue;
     std::vector<std::string> names;
     for (const Cage& cage : hardware->cages) {

@@ -88,7 +88,7 @@ void CheckLeading(const Protection& protection, Adoption& adoption) {
 }
 
 bool IsOfACage(const PluginInput& input, const std::string& netdev) {
-  const Hardware* hardware = input.cluster.FindHardware(input.node.hardware);
+  const Hardware* hardware = input.cluster.FindHardware(input.node);
   if (hardware == nullptr) return false;
   return std::any_of(hardware->cages.begin(), hardware->cages.end(), [&](const Cage& cage) {
     return std::any_of(cage.twins.begin(), cage.twins.end(),

@@ -66,7 +66,7 @@ std::string ExplainUnmanaged(const PluginInput& input, const Intent& intent) {
 // Where the functions of ports without a netdev of their name are; empty when they are gone, as
 // without a cable.
 std::string ExplainFunctions(const PluginInput& input, const Intent& intent) {
-  const Hardware* hardware = input.cluster.FindHardware(input.node.hardware);
+  const Hardware* hardware = input.cluster.FindHardware(input.node);
   std::vector<std::string> places;
   for (const RailPort& port : intent.ports) {
     const Cage* cage = hardware != nullptr ? hardware->FindCage(port.cage) : nullptr;

@@ -35,7 +35,7 @@ std::vector<DeclaredCable> ListDeclaredCables(const ClusterSpec& cluster) {
 
 std::vector<CagePort> ListCagePorts(const ClusterSpec& cluster, const NodeSpec& node) {
   std::vector<CagePort> ports;
-  const Hardware* hardware = cluster.FindHardware(node.hardware);
+  const Hardware* hardware = cluster.FindHardware(node);
   if (hardware == nullptr) return ports;
   for (const Cage& cage : hardware->cages) {
     for (const Twin& twin : cage.twins) ports.push_back({cage.name, twin.netdev});

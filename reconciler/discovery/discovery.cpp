@@ -76,8 +76,12 @@ NamedHosts NameHosts(const ClusterSpec& hosts, const ClusterFacts& facts,
   const std::map<NodeName, NodeName> names = FindHostnames(hosts, facts);
   if (names.empty()) return {.spec = hosts, .facts = facts, .views = views, .by_order = true};
   NamedHosts named{.spec = hosts};
+  std::map<NodeName, Hardware> hardware;
   for (NodeSpec& node : named.spec.nodes) {
     const NodeName before = std::exchange(node.name, names.at(node.name));
+    if (const auto own = hosts.own_hardware.find(before); own != hosts.own_hardware.end()) {
+      hardware[node.name] = own->second;
+    }
     if (const auto read = facts.nodes.find(before); read != facts.nodes.end()) {
       named.facts.nodes[node.name] = read->second;
     }
@@ -85,6 +89,7 @@ NamedHosts NameHosts(const ClusterSpec& hosts, const ClusterFacts& facts,
       named.views[node.name] = view->second;
     }
   }
+  named.spec.own_hardware = std::move(hardware);
   return named;
 }
 
@@ -126,7 +131,7 @@ class Finder {
  private:
   const Cage* FindCage(const NodeName& node, const std::string& cage) const {
     const NodeSpec* spec = hosts_.FindNode(node);
-    const Hardware* hardware = spec == nullptr ? nullptr : hosts_.FindHardware(spec->hardware);
+    const Hardware* hardware = spec == nullptr ? nullptr : hosts_.FindHardware(*spec);
     return hardware == nullptr ? nullptr : hardware->FindCage(cage);
   }
 

@@ -48,7 +48,7 @@ void DiagnoseRing(const ClusterSpec& cluster, const Fabric& fabric, Diagnostics&
 // All PCIe devices of its cages together.
 double FindPciePayload(const ClusterSpec& cluster, const NodeName& name) {
   const NodeSpec* node = cluster.FindNode(name);
-  const Hardware* hardware = node != nullptr ? cluster.FindHardware(node->hardware) : nullptr;
+  const Hardware* hardware = node != nullptr ? cluster.FindHardware(*node) : nullptr;
   if (hardware == nullptr) return 0;
   std::set<std::string> devices;
   for (const Cage& cage : hardware->cages) {
@@ -147,7 +147,7 @@ void DiagnoseSubnets(const ClusterSpec& cluster, Diagnostics& diagnostics) {
 void DiagnoseOneTwin(const ClusterSpec& cluster, Diagnostics& diagnostics) {
   if (cluster.fabric.twins == Twins::kBoth) return;
   for (const NodeSpec& node : cluster.nodes) {
-    const Hardware* hardware = cluster.FindHardware(node.hardware);
+    const Hardware* hardware = cluster.FindHardware(node);
     const Cage* cage = hardware != nullptr ? hardware->FindCage(node.cage) : nullptr;
     if (cage == nullptr || cage->twins.size() < 2) continue;
     const double cable = ComputeWirePayload(hardware->cage_gbps, cluster.fabric.mtu);

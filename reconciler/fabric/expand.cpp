@@ -168,7 +168,7 @@ class Expander {
     }
     for (const NodeSpec& node : cluster_.nodes) {
       std::vector<std::string>& netdevs = fabric_.unused_netdevs[node.name];
-      const Hardware* hardware = cluster_.FindHardware(node.hardware);
+      const Hardware* hardware = cluster_.FindHardware(node);
       if (hardware == nullptr) continue;
       for (const Cage& cage : hardware->cages) {
         if (used.contains({&node, cage.name})) continue;

@@ -18,7 +18,7 @@ std::vector<Plane> ListRingCables(const ClusterSpec& cluster) {
 }
 
 int FindCageRate(const ClusterSpec& cluster, const NodeSpec* node) {
-  const Hardware* hardware = node != nullptr ? cluster.FindHardware(node->hardware) : nullptr;
+  const Hardware* hardware = node != nullptr ? cluster.FindHardware(*node) : nullptr;
   return hardware != nullptr ? hardware->cage_gbps : 0;
 }
 
@@ -113,7 +113,7 @@ std::vector<Wire> ListWires(const ClusterSpec& cluster, const std::vector<Plane>
 }
 
 const Cage* FindCage(const ClusterSpec& cluster, const NodeSpec& node, std::string_view cage) {
-  const Hardware* hardware = cluster.FindHardware(node.hardware);
+  const Hardware* hardware = cluster.FindHardware(node);
   return hardware != nullptr ? hardware->FindCage(cage) : nullptr;
 }
 

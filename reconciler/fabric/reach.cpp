@@ -76,7 +76,7 @@ class Reach {
 
   // From the node through its PCIe devices and functions to its cages.
   void AddNode(const NodeSpec& node, const std::vector<int>& rails, FlowNetwork& net) {
-    const Hardware* hardware = cluster_.FindHardware(node.hardware);
+    const Hardware* hardware = cluster_.FindHardware(node);
     if (hardware == nullptr) return;
     const std::int64_t pcie = ToMbps(ComputePciePayload(*hardware));
     const std::size_t self = net.FindOrAddPoint("node " + node.name);
@@ -118,7 +118,7 @@ class Reach {
 
 // What a node can send at once on the switches' plane.
 double ComputeSwitchedRate(const ClusterSpec& cluster, const NodeSpec& node, int gbps) {
-  const Hardware* hardware = cluster.FindHardware(node.hardware);
+  const Hardware* hardware = cluster.FindHardware(node);
   const Cage* cage = FindCage(cluster, node, node.cage);
   if (hardware == nullptr || cage == nullptr) return 0;
   std::set<std::string> devices;

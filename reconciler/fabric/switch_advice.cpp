@@ -32,7 +32,7 @@ std::vector<SwitchPort> ListAllPorts(const ClusterSpec& cluster, const SwitchSpe
   // A port goes no faster than the card at the other end of its cable.
   for (SwitchPort& port : ports) {
     const NodeSpec* node = cluster.FindNode(port.peer.node);
-    const Hardware* hardware = node != nullptr ? cluster.FindHardware(node->hardware) : nullptr;
+    const Hardware* hardware = node != nullptr ? cluster.FindHardware(*node) : nullptr;
     if (hardware != nullptr) port.gbps = std::min(port.gbps, hardware->cage_gbps);
   }
   for (const SwitchSpec& other : cluster.switches) {

@@ -213,7 +213,7 @@ Ipv4Prefix FindNext(const std::vector<std::string>& addresses, const std::vector
 
 // Whether every cage of the node can be in a ring with two subnets per cable.
 bool FitsRing(const ClusterSpec& spec, const NodeSpec& node) {
-  const Hardware* hardware = spec.FindHardware(node.hardware);
+  const Hardware* hardware = spec.FindHardware(node);
   const auto has = [&](std::string_view name) {
     const Cage* cage = hardware == nullptr ? nullptr : hardware->FindCage(name);
     return cage != nullptr && cage->twins.size() == kTwins;

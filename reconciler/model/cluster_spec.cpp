@@ -35,10 +35,11 @@ std::vector<const Member*> ClusterSpec::ListSections(std::string_view key) const
   return sections;
 }
 
-const Hardware* ClusterSpec::FindHardware(std::string_view profile) const {
+const Hardware* ClusterSpec::FindHardware(const NodeSpec& node) const {
+  if (const auto own = own_hardware.find(node.name); own != own_hardware.end()) return &own->second;
   for (const auto* profiles : {&hardware, &GetBuiltInHardware()}) {
     for (const Hardware& candidate : *profiles) {
-      if (candidate.name == profile) return &candidate;
+      if (candidate.name == node.hardware) return &candidate;
     }
   }
   return nullptr;

@@ -116,6 +116,9 @@ struct ClusterSpec {
   FabricSpec fabric = {};
   std::vector<SwitchSpec> switches = {};
   std::vector<Hardware> hardware = {};  // the manifest's own profiles; they come before ours
+  // Profiles of single nodes, with what their ports are called there: see LocatedCluster. None of
+  // them is the manifest's.
+  std::map<NodeName, Hardware> own_hardware = {};
   Value settings = {};
 
   // Whether a mark that names `cluster` is ours.
@@ -128,8 +131,9 @@ struct ClusterSpec {
   // Each section `key` of the manifest once: the cluster's, and those of nodes with their own.
   // Parts that a node takes over from the cluster stand in both, with the same positions.
   std::vector<const Member*> ListSections(std::string_view key) const;
-  // nullptr: no profile has that name, which the checks refuse.
-  const Hardware* FindHardware(std::string_view profile) const;
+  // The node's own profile, or the one that it names. nullptr: no profile has that name, which the
+  // checks refuse.
+  const Hardware* FindHardware(const NodeSpec& node) const;
   SourceMark Mark(Position position) const { return {file, position}; }
 };
 

@@ -59,7 +59,7 @@ NodeFacts BareNode(const ClusterSpec& cluster, const NodeSpec& node) {
   facts.session.interface = "enP7s7";
   facts.links["enP7s7"] = Link();
   facts.links["enP7s7"].ipv4 = {*ParseIpv4Prefix(node.address + "/24")};
-  for (const Cage& cage : cluster.FindHardware(node.hardware)->cages) {
+  for (const Cage& cage : cluster.FindHardware(node)->cages) {
     for (const Twin& twin : cage.twins) facts.links[twin.netdev] = Link();
   }
   for (const char* path :

@@ -39,7 +39,7 @@ void StoreErrors(std::string_view text, PortFacts& port) {
 
 RunProbe MakePortsProbe(const ClusterSpec& cluster, const NodeSpec& node) {
   RunProbe probe = MakeInPlaceProbe("host.ports", kPortsSh);
-  const Hardware* hardware = cluster.FindHardware(node.hardware);
+  const Hardware* hardware = cluster.FindHardware(node);
   if (hardware == nullptr) return probe;
   for (const Cage& cage : hardware->cages) {
     for (const Twin& twin : cage.twins) probe.argv.push_back(twin.netdev + "=" + twin.pci);

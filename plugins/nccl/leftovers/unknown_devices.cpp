@@ -12,7 +12,7 @@ namespace reconciler::plugins::nccl {
 namespace {
 
 bool IsInProfile(const PluginInput& input, std::string_view name) {
-  const Hardware* hardware = input.cluster.FindHardware(input.node.hardware);
+  const Hardware* hardware = input.cluster.FindHardware(input.node);
   if (hardware == nullptr) return false;
   return std::any_of(hardware->cages.begin(), hardware->cages.end(), [&](const Cage& cage) {
     return std::any_of(cage.twins.begin(), cage.twins.end(),

@@ -173,7 +173,7 @@ std::vector<Check> CheckPortUse(const ClusterSpec& cluster, const Fabric& fabric
     const auto ports = fabric.ports.find(node.name);
     if (known == facts.nodes.end() || ports == fabric.ports.end()) continue;
     for (const RailPort& port : ports->second) {
-      CheckLinkLayer(port, cluster.FindHardware(node.hardware), known->second, checks);
+      CheckLinkLayer(port, cluster.FindHardware(node), known->second, checks);
       const auto link = known->second.links.find(port.netdev);
       if (link == known->second.links.end()) continue;
       CheckRoute(port, known->second, checks);

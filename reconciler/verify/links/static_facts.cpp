@@ -271,7 +271,7 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
       for (const RailPort& port : ports->second) {
         std::vector<Check> port_checks = ListPortChecks(port, FindRate(rates, port));
         if (node_facts != nullptr) {
-          JudgePort(port_checks, port, FindRate(rates, port), cluster.FindHardware(node.hardware),
+          JudgePort(port_checks, port, FindRate(rates, port), cluster.FindHardware(node),
                     *node_facts);
           JudgeEthtool(cluster, cable_lanes, port, *node_facts, port_checks);
         } else {
@@ -280,9 +280,8 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
         checks.insert(checks.end(), port_checks.begin(), port_checks.end());
       }
       if (node_facts != nullptr) {
-        const std::vector<Check> devices =
-            CheckDevices(cluster.FindHardware(node.hardware), ports->second, *node_facts,
-                         up_to >= VerifyLevel::kRdma);
+        const std::vector<Check> devices = CheckDevices(cluster.FindHardware(node), ports->second,
+                                                        *node_facts, up_to >= VerifyLevel::kRdma);
         checks.insert(checks.end(), devices.begin(), devices.end());
       }
     }

@@ -16,7 +16,7 @@ namespace {
 
 // All cables of a node at once, or all of its PCIe links; payload in Gb/s.
 double ComputeNodePayload(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
-  const Hardware* hardware = cluster.FindHardware(node.hardware);
+  const Hardware* hardware = cluster.FindHardware(node);
   const auto ports = fabric.ports.find(node.name);
   if (hardware == nullptr || ports == fabric.ports.end()) return 0;
   std::set<std::string> devices;
@@ -79,14 +79,14 @@ std::optional<Worst> FindWorst(const Fabric& fabric, const NodeName& node,
 
 // The node's profile with what its PCIe links really run at.
 void LimitByHardware(const Worst& worst, NodeSpec& node, ClusterSpec& cluster) {
-  const Hardware* profile = cluster.FindHardware(node.hardware);
+  const Hardware* profile = cluster.FindHardware(node);
   if (profile == nullptr) return;
   Hardware own = *profile;
   own.name = "measured on " + node.name;
   LowerTo(own.pcie_lanes, worst.lanes);
   LowerTo(own.pcie_generation, worst.generation);
   node.hardware = own.name;
-  cluster.hardware.push_back(std::move(own));
+  cluster.own_hardware[node.name] = std::move(own);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ std::vector<std::string> BuildArguments(const std::string& program, const Ports&
 // The PCIe device of a port by its hardware's profile; empty: the profile has none.
 std::string FindPcie(const ClusterSpec& cluster, const RailPort& port) {
   const NodeSpec* node = cluster.FindNode(port.node);
-  const Hardware* hardware = node != nullptr ? cluster.FindHardware(node->hardware) : nullptr;
+  const Hardware* hardware = node != nullptr ? cluster.FindHardware(*node) : nullptr;
   const Cage* cage = hardware != nullptr ? hardware->FindCage(port.cage) : nullptr;
   const auto twin = static_cast<std::size_t>(port.twin);
   return cage != nullptr && twin < cage->twins.size() ? cage->twins[twin].PciDevice() : "";
