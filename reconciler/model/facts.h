@@ -77,6 +77,7 @@ struct LinkFact {
   std::vector<std::string> ipv6 = {};  // sorted, with prefix length
   LinkManager manager = LinkManager::kNone;
   std::string phys_port_name = {};  // "p0"; empty where the driver has none
+  std::string driver = {};          // "mlx5_core"; empty where no device is behind it
   int speed_mbps = -1;              // -1: unknown, as when there is no carrier
   std::string master = {};          // the bond, bridge or VRF that it is a member of
   std::string below = {};           // of a VLAN: the interface that it is on top of
@@ -96,6 +97,8 @@ constexpr auto Describe(const T*) {
       Field{"manager", &T::manager, "Who configures the interface."},
       Field{"phys_port_name", &T::phys_port_name,
             "The driver's name for the cage (p0, p1); empty where it has none."},
+      Field{"driver", &T::driver, "The driver of its device; empty where it has none.",
+            FieldRule::kLeftOut},
       Field{"speed_mbps", &T::speed_mbps, "Megabits per second; -1: unknown, as without carrier.",
             FieldRule::kMayBeNegative},
       Field{"master", &T::master, "The bond, bridge or VRF that it is a member of.",

@@ -35,6 +35,19 @@ void StoreErrors(std::string_view text, PortFacts& port) {
   if (name == "link_down_events_phy") port.link_down_events = count;
 }
 
+// "p0": the interface of a port. What stands for a virtual function beside it is called "pf0vf1".
+bool IsPort(const NodeFacts& facts, const std::string& netdev) {
+  const auto link = facts.links.find(netdev);
+  return link != facts.links.end() && link->second.phys_port_name.starts_with('p') &&
+         ParseNumber<int>(std::string_view(link->second.phys_port_name).substr(1));
+}
+
+// Of several interfaces of one function, the port itself counts.
+void StoreFunction(const std::string& pci, const std::string& netdev, NodeFacts& facts) {
+  std::string& stored = facts.network.pci[pci];
+  if (!IsPort(facts, stored)) stored = netdev;
+}
+
 }  // namespace
 
 RunProbe MakePortsProbe(const ClusterSpec& cluster, const NodeSpec& node) {
@@ -61,7 +74,11 @@ void StorePorts(const CommandReply& reply, NodeFacts& facts) {
     if (second == std::string::npos) continue;
     const std::string text = MakePrintable(Trim(line.substr(second + 1)));
     if (kind == "pci") {
-      facts.network.pci[subject] = text;
+      StoreFunction(subject, text, facts);
+    } else if (kind == "driver") {
+      if (const auto link = facts.links.find(subject); link != facts.links.end()) {
+        link->second.driver = text;
+      }
     } else if (kind == "fec") {
       facts.network.ports[subject].fec = ParseFec(text);
     } else if (kind == "lanes") {

@@ -5,11 +5,12 @@
 
 namespace reconciler::plugins::host {
 
-// Where the PCI functions of the node's hardware are, and what ethtool (where there is one) reports
-// of its ports: FEC, lanes and error counters. All of it optional: verify judges what is reported,
-// and no plan needs it. Not run on hardware.
+// Which interface is which PCI function, with its driver, where the functions of the node's
+// hardware are, and what ethtool (where there is one) reports of its ports: FEC, lanes and error
+// counters. All of it optional: by the first, ports are found that have other names than their
+// profile; verify judges what else is reported. Not run on hardware.
 RunProbe MakePortsProbe(const ClusterSpec& cluster, const NodeSpec& node);
-// Fills `pci` and `ports` of NetworkFacts.
+// Fills `pci` and `ports` of NetworkFacts, and `driver` of links that are known already.
 void StorePorts(const CommandReply& reply, NodeFacts& facts);
 
 }  // namespace reconciler::plugins::host

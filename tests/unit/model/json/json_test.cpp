@@ -26,7 +26,8 @@ ClusterFacts SomeFacts() {
                                .ipv4 = {*ParseIpv4Prefix("192.168.177.1/24")},
                                .ipv6 = {"fe80::1/64"},
                                .manager = LinkManager::kNetworkManager,
-                               .phys_port_name = "p1"};
+                               .phys_port_name = "p1",
+                               .driver = "mlx5_core"};
   node.files["/etc/hosts"] = FileState{"\xff binary\n", 0644, "root", "root"};
   node.files["/etc/odd"] = FileState{"base64:not really", 04755, "a", "b"};
   node.files["/etc/none"] = Absent{};

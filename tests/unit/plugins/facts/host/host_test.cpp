@@ -91,6 +91,27 @@ TEST(Host, PortsReportTheirFunctionFecLanesAndErrors) {
                                                               .link_down_events = 3}));
 }
 
+TEST(Host, LinksHaveTheDriversOfTheirDevices) {
+  ProbeReply reply = Reply();
+  reply.commands["host.ports"] = {.out =
+                                      "driver enp1s0f1np1 mlx5_core\ndriver gone igb\ndriver lo\n"};
+  const NodeFacts facts = Facts(reply);
+  EXPECT_EQ(facts.links.at("enp1s0f1np1").driver, "mlx5_core");
+  EXPECT_EQ(facts.links.at("lo").driver, "");
+  EXPECT_FALSE(facts.links.contains("gone"));
+}
+
+// In switchdev mode, interfaces that stand for virtual functions have the port's PCI function.
+TEST(Host, OfSeveralInterfacesOfAFunctionThePortCounts) {
+  ProbeReply reply = Reply();
+  reply.values["/sys/class/net/enp1s0f1np1/phys_port_name"] = "p1";
+  for (const std::string out : {"pci 0000:01:00.1 enp1s0f1np1\npci 0000:01:00.1 lo\n",
+                                "pci 0000:01:00.1 lo\npci 0000:01:00.1 enp1s0f1np1\n"}) {
+    reply.commands["host.ports"] = {.out = out};
+    EXPECT_EQ(Facts(reply).network.pci.at("0000:01:00.1"), "enp1s0f1np1") << out;
+  }
+}
+
 TEST(Host, WhatEthtoolWritesForANumberAndIsNoneIsUnknownWithTheWord) {
   ProbeReply reply;
   reply.commands["host.ports"] = {

@@ -14,6 +14,10 @@ class PortsScript : public reconciler::test::ScriptTree {
     PutFolder("/sys/devices/pci0000:00/" + pci);
     PutLink("/sys/class/net/" + netdev + "/device", "/sys/devices/pci0000:00/" + pci);
   }
+  void AddDriver(const std::string& device, const std::string& driver) const {
+    PutFolder("/sys/bus/pci/drivers/" + driver);
+    PutLink("/sys/devices/pci0000:00/" + device + "/driver", "/sys/bus/pci/drivers/" + driver);
+  }
   void AddFunction(const std::string& pci) const { PutFolder("/sys/bus/pci/devices/" + pci); }
 
   CommandReply RunFor(const std::vector<std::string>& ports) const {
@@ -43,6 +47,26 @@ TEST_F(PortsScript, FunctionsAndWhatEthtoolReportsArePrinted) {
             "lanes enp1s0f0np0 4\n"
             "errors enp1s0f0np0 3 rx_crc_errors_phy\n"
             "errors enp1s0f0np0 1 link_down_events_phy\n");
+}
+
+TEST_F(PortsScript, TheDriverOfEachDeviceIsPrintedWithoutAnotherProgram) {
+  PutProgram("readlink", "echo forked; exit 1");
+  PutProgram("basename", "echo forked; exit 1");
+  AddPort("enp3s0f0np0", "0000:03:00.0");
+  AddDriver("0000:03:00.0", "mlx5_core");
+  AddPort("enp4s0", "0000:04:00.0");  // no driver can be named
+  AddPort("eth0", "virtio3");
+  AddDriver("virtio3", "virtio_net");
+  PutFolder("/sys/class/net/enp1s0f0np0");  // of software: there is no device behind it
+  const CommandReply reply = RunFor({});
+  EXPECT_EQ(reply.exit_code, 0);
+  EXPECT_EQ(reply.err, "");
+  EXPECT_EQ(reply.out,
+            "pci 0000:03:00.0 enp3s0f0np0\n"
+            "driver enp3s0f0np0 mlx5_core\n"
+            "pci 0000:04:00.0 enp4s0\n"
+            "pci virtio3 eth0\n"
+            "driver eth0 virtio_net\n");
 }
 
 TEST_F(PortsScript, WithoutCarrierAPortHasCountersOnly) {
