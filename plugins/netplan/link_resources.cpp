@@ -11,6 +11,7 @@
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/ipv6_off.h"
 #include "plugins/netplan/adopt/paths.h"
+#include "plugins/netplan/missing_port.h"
 #include "plugins/netplan/reads/manager_keys.h"
 #include "plugins/netplan/reads/rdma_users.h"
 #include "plugins/netplan/set_addresses.sh.h"
@@ -83,7 +84,7 @@ Resource MakeBareLink(const PluginInput& input, const Intent& intent, const std:
   if (const auto* unknown = std::get_if<Unknown>(&links)) {
     resource.observed = *unknown;
   } else if (link == nullptr) {
-    resource.blocked = {.code = "netplan-port-missing", .why = "this node has no such interface"};
+    resource.blocked = ExplainMissingPort(input, netdev);
   } else if (link->mtu == 0) {
     resource.observed = Unknown{"ip shows no mtu for it"};
   }

@@ -72,6 +72,7 @@ ClusterApply::ClusterApply(ClusterApplyInput input, ClusterApplyOptions options,
                            ClusterApplyHooks hooks, NodePool& pool)
     : cluster_(input.cluster),
       fabric_(input.fabric),
+      located_(input.cluster, input.fabric, {}),
       plugins_(input.plugins),
       scope_(std::move(input.scope)),
       options_(options),
@@ -86,6 +87,7 @@ Proposal ClusterApply::Propose(const std::optional<Plan>& saved) {
                 ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {std::move(fresh).error()}}};
   }
   ended_unfinished_ = false;  // what is proposed is planned without them
+  located_ = LocatedCluster(cluster_, fabric_, facts_);
   if (auto refusal = FindUnreached()) {
     Plan selected = saved ? SelectChanges(std::move(*fresh), *saved) : std::move(*fresh);
     return {.plan = std::move(selected), .refusal = std::move(refusal)};
@@ -171,8 +173,8 @@ std::optional<ApplyRefusal> ClusterApply::FindRefusal(const Plan& plan, const Pl
   if (auto refusal = FindForbidden()) return refusal;
   if (now.IsRefused()) return RefuseRuledOut(now);
   if (!options_.allow_half_cables) {
-    if (auto refusal =
-            RefuseIfAny(RefusalKind::kHalfCables, FindHalfCables(plan, fabric_, facts_))) {
+    if (auto refusal = RefuseIfAny(RefusalKind::kHalfCables,
+                                   FindHalfCables(plan, located_.fabric(), facts_))) {
       return refusal;
     }
   }
@@ -216,7 +218,8 @@ std::optional<ApplyRefusal> ClusterApply::OpenSessions() {
 }
 
 std::optional<ApplyRefusal> ClusterApply::CheckCabling() {
-  CablingReport report = JudgeCabling(cluster_, ObserveCabling(cluster_, ListReached(), pool_));
+  CablingReport report =
+      JudgeCabling(located_.spec(), ObserveCabling(located_.spec(), ListReached(), pool_));
   hooks_.on_cabling(report);
   if (options_.allow_wrong_cables) return std::nullopt;
   return RefuseIfAny(RefusalKind::kWrongCables, std::move(report.wrong));
@@ -229,6 +232,7 @@ ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
   // Under the lock no other apply changes anything: what was approved must still fit.
   const auto now = Replan({});
   if (!now) return {.refusal = ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {now.error()}}};
+  located_ = LocatedCluster(cluster_, fabric_, facts_);
   // What an earlier apply left was in the plan's facts, and is gone now.
   const std::set<std::string> beside = FindIdsBeside(approved, *now);
   if (!beside.empty() && (approved.Empty() || ended_unfinished_)) {
@@ -257,7 +261,7 @@ ConvergeReport ClusterApply::RunConverge(const Plan& plan, const Plan& now,
   scope_.pruned = FindUnseenPrunes(plan);
   hooks_.on_changing();
   return Converge(
-      plan, cluster_, fabric_, *sessions_, pool_,
+      plan, located_.spec(), located_.fabric(), *sessions_, pool_,
       [&](const Trials& trials) { return Replan(trials); },
       [&](const Event& event) {
         if (event.type == EventType::kReverting) scope_.pruned.clear();  // they are due again
@@ -276,7 +280,9 @@ ConvergeReport ClusterApply::RunConverge(const Plan& plan, const Plan& now,
        // Ports that were down before have a link now.
        .why_unproven =
            [&] {
-             return JudgeCabling(cluster_, ObserveCabling(cluster_, ListReached(), pool_)).wrong;
+             return JudgeCabling(located_.spec(),
+                                 ObserveCabling(located_.spec(), ListReached(), pool_))
+                 .wrong;
            }});
 }
 
@@ -293,7 +299,8 @@ ClusterApplyResult ClusterApply::Settle(const Plan& plan, ClusterApplyResult res
 }
 
 VerificationNeed ClusterApply::FindVerificationNeed(const Plan& remaining) const {
-  return reconciler::FindVerificationNeed(cluster_, fabric_, facts_, scope_, remaining);
+  return reconciler::FindVerificationNeed(located_.spec(), located_.fabric(), facts_, scope_,
+                                          remaining);
 }
 
 Errors ClusterApply::RecordVerification(VerificationOutcome outcome) {

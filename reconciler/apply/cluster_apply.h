@@ -12,6 +12,7 @@
 #include "reconciler/apply/ledger_keeper.h"
 #include "reconciler/apply/verification.h"
 #include "reconciler/cabling/judge.h"
+#include "reconciler/fabric/locate_ports.h"
 #include "reconciler/model/verification_outcome.h"
 #include "reconciler/node/session.h"
 
@@ -140,6 +141,7 @@ class ClusterApply {
 
   const ClusterSpec& cluster_;
   const Fabric& fabric_;
+  LocatedCluster located_;  // by the facts that the plan was made from
   const std::vector<Plugin>& plugins_;
   PlanScope scope_;
   ClusterApplyOptions options_;

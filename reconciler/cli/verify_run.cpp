@@ -4,6 +4,7 @@
 
 #include "plugins/registry.h"
 #include "reconciler/cli/progress.h"
+#include "reconciler/fabric/locate_ports.h"
 #include "reconciler/node/node_program.h"
 
 namespace reconciler::cli {
@@ -16,10 +17,11 @@ std::string FindProgramFolder() {
 Report RunLevels(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
                  VerifyChoice choice, bool shows_progress) {
   choice.programs = FindProgramFolder();
+  const LocatedCluster located(cluster.spec, cluster.fabric, facts);
   const VerifyOptions options =
-      MakeVerifyOptions(cluster.spec, cluster.fabric, facts, plugins::GetAll(), choice);
+      MakeVerifyOptions(located.spec(), located.fabric(), facts, plugins::GetAll(), choice);
   Progress progress("measuring", facts.nodes.size());
-  Report report = Verify(cluster.spec, cluster.fabric, facts, pool, options,
+  Report report = Verify(located.spec(), located.fabric(), facts, pool, options,
                          [&](const NodeName& node, std::string_view) {
                            if (shows_progress) progress.Step(node);
                          });

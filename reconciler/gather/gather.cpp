@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/locate_ports.h"
 #include "reconciler/gather/gather_script.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/planning/ledger.h"
@@ -69,9 +70,9 @@ Error AppendNodeOutput(Error error, const ScriptReply& reply, std::string_view n
   return error;
 }
 
-Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
-                             const std::vector<Plugin>& plugins, const NodeSpec& node,
-                             NodePool& pool, const Trials& trials) {
+Result<NodeFacts> GatherByNames(const ClusterSpec& cluster, const Fabric& fabric,
+                                const std::vector<Plugin>& plugins, const NodeSpec& node,
+                                NodePool& pool, const Trials& trials) {
   const auto own = trials.find(node.name);
   const std::vector<TrialFile> on_trial =
       own == trials.end() ? std::vector<TrialFile>() : own->second;
@@ -103,6 +104,18 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
     if (plugin.parse != nullptr) plugin.parse(*raw, facts);
   }
   return facts;
+}
+
+// What is read of ports is read by their names. Where the first answer shows that they have others
+// than those of the profile, the node is read once more.
+Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
+                             const std::vector<Plugin>& plugins, const NodeSpec& node,
+                             NodePool& pool, const Trials& trials) {
+  auto facts = GatherByNames(cluster, fabric, plugins, node, pool, trials);
+  const Hardware* profile = cluster.FindHardware(node);
+  if (!facts || profile == nullptr || !AreElsewhere(LocatePorts(*profile, *facts))) return facts;
+  const LocatedCluster located(cluster, fabric, {.nodes = {{node.name, std::move(*facts)}}});
+  return GatherByNames(located.spec(), located.fabric(), plugins, node, pool, trials);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "reconciler/base/digest.h"
 #include "reconciler/base/name_pattern.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/locate_ports.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/adopt/find_adoptable.h"
 #include "reconciler/planning/change_cause.h"
@@ -155,14 +156,16 @@ namespace {
 // All that one plan is made from, and the plan as far as it is made.
 class Planner {
  public:
-  Planner(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
-          const std::vector<Plugin>& plugins, const PlanScope& scope)
-      : cluster_(cluster),
-        fabric_(fabric),
+  // `elsewhere`: where ports have other names than those of the manifest's profiles.
+  Planner(const LocatedCluster& cluster, std::vector<Diagnostic> elsewhere,
+          const ClusterFacts& facts, const std::vector<Plugin>& plugins, const PlanScope& scope)
+      : cluster_(cluster.spec()),
+        fabric_(cluster.fabric()),
         facts_(facts),
         plugins_(plugins),
         scope_(scope),
-        offers_(cluster, FindAdoptable(cluster, fabric, facts, plugins)) {}
+        offers_(cluster_, FindAdoptable(cluster_, fabric_, facts, plugins)),
+        elsewhere_(std::move(elsewhere)) {}
 
   Plan Make(const std::vector<std::vector<std::size_t>>& stages) {
     plan_.cluster = cluster_.name;
@@ -399,6 +402,7 @@ class Planner {
     Append(DiagnoseBlocked(plan_));
     if (!scope_.allow_half_cables) Append(DiagnoseHalfCables(plan_, fabric_, facts_));
     if (!scope_.uninstall) Append(SelectAdvice(fabric_.diagnostics));
+    if (!scope_.uninstall) Append(SelectNodes(elsewhere_));
     Append(kept_);
     Append(RemoveSettled(CollectDiagnostics(cluster_, fabric_, facts_, plugins_, scope_, offers_),
                          settles_, plan_));
@@ -432,6 +436,13 @@ class Planner {
     return advice;
   }
 
+  std::vector<Diagnostic> SelectNodes(std::vector<Diagnostic> of_nodes) const {
+    std::erase_if(of_nodes, [&](const Diagnostic& one) {
+      return !IsNameSelected(scope_.nodes, one.nodes.front());
+    });
+    return of_nodes;
+  }
+
   void Append(const std::vector<Diagnostic>& diagnostics) {
     plan_.diagnostics.insert(plan_.diagnostics.end(), diagnostics.begin(), diagnostics.end());
   }
@@ -442,6 +453,7 @@ class Planner {
   const std::vector<Plugin>& plugins_;
   const PlanScope& scope_;
   const AdoptOffers offers_;
+  const std::vector<Diagnostic> elsewhere_;
   std::map<NodeName, std::vector<std::vector<Resource>>> wanted_ = {};  // by node, then plugin
   std::map<NodeName, std::vector<Change>> prunes_ = {};
   Needs needs_ = {};                   // of resources with a change
@@ -473,7 +485,10 @@ Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const Cl
   if (auto known = CheckScope(cluster, plugins, scope); !known) return Fail(known.error());
   const auto stages = OrderPlugins(plugins);
   if (!stages) return Fail(stages.error());
-  return Planner(cluster, fabric, facts, plugins, scope).Make(*stages);
+  const LocatedCluster located(cluster, fabric, facts);
+  std::vector<Diagnostic> elsewhere;
+  if (located.differs()) elsewhere = DiagnoseLocated(cluster, fabric, facts);
+  return Planner(located, std::move(elsewhere), facts, plugins, scope).Make(*stages);
 }
 
 }  // namespace reconciler

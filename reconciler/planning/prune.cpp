@@ -10,6 +10,7 @@
 #include "reconciler/base/digest.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/locate_ports.h"
 #include "reconciler/planning/diff.h"
 #include "reconciler/planning/foreign.h"
 
@@ -48,19 +49,30 @@ bool NamesInterface(std::string_view argument, std::string_view interface) {
   return false;
 }
 
-// The session's own interface, named in a step, is left alone whatever the ledger says.
-bool TouchesSession(const Change& change, const NodeFacts& facts) {
-  if (facts.session.interface.empty()) return false;
+// Whether a step of the change names the interface.
+bool TouchesInterface(const Change& change, const std::string& interface) {
+  if (interface.empty()) return false;
   const auto names = [&](const RunCommand& command) {
-    return std::any_of(command.argv.begin(), command.argv.end(), [&](const std::string& word) {
-      return NamesInterface(word, facts.session.interface);
-    });
+    return std::any_of(command.argv.begin(), command.argv.end(),
+                       [&](const std::string& word) { return NamesInterface(word, interface); });
   };
   return std::any_of(change.triggers.begin(), change.triggers.end(), names) ||
          std::any_of(change.actions.begin(), change.actions.end(), [&](const Action& action) {
            const auto* command = std::get_if<RunCommand>(&action);
            return command != nullptr && names(*command);
          });
+}
+
+// Interfaces of which each may be a port of the node's profile.
+std::vector<std::string> ListUnclear(const ClusterSpec& cluster, const NodeFacts& facts) {
+  std::vector<std::string> netdevs;
+  const NodeSpec* node = cluster.FindNode(facts.node);
+  const Hardware* profile = node == nullptr ? nullptr : cluster.FindHardware(*node);
+  if (profile == nullptr) return netdevs;
+  for (const UnclearPorts& ports : LocatePorts(*profile, facts).unclear) {
+    for (const Twin& port : ports.candidates) netdevs.push_back(port.netdev);
+  }
+  return netdevs;
 }
 
 // It was made by a command that nothing reverts.
@@ -88,6 +100,7 @@ class Pruner {
       : cluster_(cluster),
         facts_(facts),
         ledger_(ledger),
+        unclear_(scope.uninstall ? std::vector<std::string>() : ListUnclear(cluster, facts)),
         why_(scope.uninstall ? "uninstall: " : "no longer in the manifest: ") {}
 
   void Add(const LedgerEntry& entry, Prunes& prunes) const {
@@ -104,14 +117,27 @@ class Pruner {
       if (IsMadeAgain(entry)) prunes.made_again.push_back(entry.name);
       return;
     }
-    if (change->change != ChangeKind::kBlocked && TouchesSession(*change, facts_)) {
+    // The session's own interface is left alone whatever the ledger says.
+    if (change->change != ChangeKind::kBlocked &&
+        TouchesInterface(*change, facts_.session.interface)) {
       Block(*change, "plan-session-interface",
             facts_.session.interface + " carries this session and is never touched");
     }
+    BlockIfUnclear(*change);
     prunes.changes.push_back(std::move(*change));
   }
 
  private:
+  // It may be required still, under the name that the ledger has.
+  void BlockIfUnclear(Change& change) const {
+    for (const std::string& netdev : unclear_) {
+      if (change.change == ChangeKind::kBlocked || !TouchesInterface(change, netdev)) continue;
+      Block(change, "plan-port-unclear",
+            fmt::format("left as it is until it is clear whether {} is a port of the fabric",
+                        netdev));
+    }
+  }
+
   Change MakeDropped(const LedgerEntry& entry) const {
     Change change{.kind = entry.kind,
                   .name = entry.name,
@@ -209,6 +235,7 @@ class Pruner {
   const ClusterSpec& cluster_;
   const NodeFacts& facts_;
   const Ledger& ledger_;
+  std::vector<std::string> unclear_;
   std::string why_;
 };
 

@@ -19,7 +19,8 @@ struct Prunes {
 // What the node's ledger holds and nothing requires any more (`required`: "kind/name" of every
 // resource of the node), as changes that prune it. A file is touched only where it is as we left
 // it, or for the blocks of ours in it; more than the manifest's `max_prune` of them are blocked,
-// all.
+// all. One that touches an interface is blocked while it is not clear whether that is a port of the
+// fabric.
 Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
                  const std::set<std::string>& required, const PlanScope& scope);
 

@@ -33,7 +33,7 @@ LAYERS = {
     "reconciler/node/": NODE,
     "reconciler/access/": NODE,
     "reconciler/gather/reply/": PURE + ["reconciler/planning/", "reconciler/spark_verify/protocol/"],
-    "reconciler/gather/": NODE + ["reconciler/plugin.h", "reconciler/planning/", "reconciler/spark_verify/protocol/"],
+    "reconciler/gather/": NODE + ["reconciler/fabric/", "reconciler/plugin.h", "reconciler/planning/", "reconciler/spark_verify/protocol/"],
     "reconciler/cabling/observe/": NODE + ["reconciler/cabling/"],
     "reconciler/cabling/": MODEL + ["reconciler/fabric/"],
     "reconciler/discovery/observe/": NODE + ["reconciler/discovery/"],
@@ -52,7 +52,7 @@ LAYERS = {
     "reconciler/cluster/": YAML + PURE + ["reconciler/manifest/", "reconciler/planning/", "reconciler/verify/report/"],
     "reconciler/cli/": ["reconciler/", "plugins/registry.h", "schema/embedded.h"],
     "plugins/registry.": ["reconciler/plugin.h", "plugins/"],
-    "plugins/common/": MODEL,
+    "plugins/common/": MODEL + ["reconciler/fabric/"],
     # Some plugins read YAML files of a node; each plugin's own folder is added below.
     "plugins/": PURE + ["plugins/common/", "reconciler/yaml/yaml_document.h"],
     "schema/": [],

@@ -3,14 +3,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "plugins/registry.h"
 #include "reconciler/cabling/judge.h"
 #include "reconciler/cabling/observe/observe_cabling.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/fabric/locate_ports.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/layout.h"
 
@@ -53,13 +56,31 @@ nlohmann::ordered_json FormatJson(const CablingReport& report) {
   return document;
 }
 
+struct FoundCabling {
+  CablingViews views = {};
+  CablingReport report = {};
+};
+
+// By what ports are called on the nodes, which facts show.
+FoundCabling FindCabling(const Cluster& cluster, const std::vector<const NodeSpec*>& nodes,
+                         NodePool& pool) {
+  ClusterFacts facts = Gather(cluster.spec, cluster.fabric, plugins::GetAll(), nodes, pool);
+  std::vector<const NodeSpec*> read;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(read),
+               [&](const NodeSpec* node) { return facts.nodes.contains(node->name); });
+  const LocatedCluster located(cluster.spec, cluster.fabric, facts);
+  FoundCabling found{.views = ObserveCabling(located.spec(), read, pool)};
+  for (auto& [name, error] : facts.unreachable) found.views[name].failure = std::move(error);
+  found.report = JudgeCabling(located.spec(), found.views);
+  return found;
+}
+
 int RunCabling(const CablingOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   NodePool pool(context.dial, context.at_once);
-  const CablingViews views = ObserveCabling(
-      cluster->spec, SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
-  const CablingReport report = JudgeCabling(cluster->spec, views);
+  const auto [views, report] =
+      FindCabling(*cluster, SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
   std::cout << (options.format == "json" ? Dump(FormatJson(report))
                                          : WrapLines(FormatText(report), context.ColumnsOnStdout()))
             << std::flush;

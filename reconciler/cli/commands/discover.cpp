@@ -14,6 +14,7 @@
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/discovery/adopt.h"
 #include "reconciler/discovery/discovery.h"
+#include "reconciler/fabric/locate_ports.h"
 #include "reconciler/manifest/starter.h"
 #include "reconciler/planning/adopt/find_adoptable.h"
 #include "reconciler/planning/plan_maker.h"
@@ -56,7 +57,8 @@ std::optional<Cluster> MakeHosts(const DiscoverOptions& options) {
 bool AddFromPlugins(const Cluster& found, const ClusterFacts& facts, const std::string& name,
                     Discovery& discovery) {
   const std::vector<Plugin>& plugins = plugins::GetAll();
-  AddAdopt(FindAdoptable(found.spec, found.fabric, facts, plugins), discovery);
+  const LocatedCluster located(found.spec, found.fabric, facts);
+  AddAdopt(FindAdoptable(located.spec(), located.fabric(), facts, plugins), discovery);
   const auto cluster = LoadCluster(FormatDiscovery(discovery), name, {});
   if (!cluster) return false;
   const auto plan = MakePlan(cluster->spec, cluster->fabric, facts, plugins);
@@ -145,14 +147,15 @@ int RunDiscover(DiscoverOptions options, const Context& context) {
     }
     return kNodeUnreadable;
   }
-  const CablingViews views = ObserveCabling(hosts->spec, SelectNodes(hosts->spec, {}), pool);
+  const LocatedCluster located(hosts->spec, hosts->fabric, facts);
+  const CablingViews views = ObserveCabling(located.spec(), SelectNodes(hosts->spec, {}), pool);
   Errors errors;
   for (const auto& [node, view] : views) {
     if (view.failure) errors.push_back(*view.failure);
   }
   std::cerr << FormatErrors(errors);
   if (!errors.empty()) return kNodeUnreadable;
-  return CompleteDiscovery(Discover(hosts->spec, facts, views, options.user, plugins::GetAll()),
+  return CompleteDiscovery(Discover(located.spec(), facts, views, options.user, plugins::GetAll()),
                            options, context);
 }
 

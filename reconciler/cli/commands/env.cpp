@@ -11,6 +11,7 @@
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/fabric/drawing/container_flags.h"
+#include "reconciler/fabric/locate_ports.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/verify/environment.h"
 
@@ -72,8 +73,10 @@ int RunEnv(EnvOptions options, const Context& context) {
   const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
   const auto own = facts.nodes.find(options.node);
   if (own == facts.nodes.end()) return kNodeUnreadable;
-  const auto environment = FindSomeEnvironment(
-      {cluster->spec, cluster->fabric, *cluster->spec.FindNode(options.node), own->second, facts});
+  const LocatedCluster located(cluster->spec, cluster->fabric, facts);
+  const auto environment =
+      FindSomeEnvironment({located.spec(), located.fabric(), *located.spec().FindNode(options.node),
+                           own->second, facts});
   if (!environment) {
     const bool usage = environment.error().kind == ErrorKind::kUsage;
     return PrintError(environment.error(), usage ? kUsageOrManifest : kNodeUnreadable);

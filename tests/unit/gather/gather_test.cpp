@@ -140,6 +140,52 @@ TEST(Gather, WhatANodeSaysInsteadOfAnAnswerIsInItsError) {
   EXPECT_EQ(facts.unreachable.at("spark-3").message, "the answer ended before its part 'session'");
 }
 
+std::vector<Read> ProbePorts(const ClusterSpec& cluster, const Fabric& fabric,
+                             const NodeSpec& node) {
+  std::vector<Read> reads;
+  for (const RailPort& port : fabric.ports.at(node.name)) {
+    reads.push_back(ReadValue{"/of-fabric/" + port.netdev});
+  }
+  for (const Cage& cage : cluster.FindHardware(node)->cages) {
+    for (const Twin& twin : cage.twins) reads.push_back(ReadValue{"/of-profile/" + twin.netdev});
+  }
+  return reads;
+}
+
+// spark-1 has its ports under their names, workstation-2 a card in slot 3.
+void ParsePorts(const ProbeReply&, NodeFacts& facts) {
+  const std::string slot = facts.node == "spark-1" ? "1" : "3";
+  for (const std::string port : {"0", "1"}) {
+    const std::string netdev = "enp" + slot + "s0f" + port + "np" + port;
+    facts.links[netdev] = {.phys_port_name = "p" + port, .driver = "mlx5_core"};
+    facts.network.pci["0000:0" + slot + ":00." + port] = netdev;
+  }
+}
+
+TEST(Gather, ANodeWhosePortsHaveOtherNamesIsReadOnceMoreByThese) {
+  const Plugin plugin{.name = "ports", .probe = ProbePorts, .parse = ParsePorts};
+  FakeNetwork network({});
+  ClusterSpec cluster;
+  Fabric fabric;
+  for (const NodeName name : {"spark-1", "workstation-2"}) {
+    network.SetNode(name, SayingNode({}));
+    cluster.nodes.push_back({.name = name, .hardware = "connectx5-workstation"});
+    fabric.ports[name] = {{.node = name, .cage = "p0", .netdev = "enp1s0f0np0"}};
+  }
+  NodePool pool(network.Dialer());
+  const ClusterFacts facts = Gather(cluster, fabric, {plugin}, SelectNodes(cluster, {}), pool);
+  EXPECT_TRUE(facts.unreachable.empty());
+  EXPECT_EQ(network.ListScripts("spark-1").size(), 1U);
+  const std::vector<std::string> twice = network.ListScripts("workstation-2");
+  ASSERT_EQ(twice.size(), 2U);
+  EXPECT_NE(twice[0].find("/of-fabric/enp1s0f0np0"), std::string::npos);
+  for (const char* read : {"/of-fabric/enp3s0f0np0", "/of-profile/enp3s0f1np1"}) {
+    EXPECT_EQ(twice[0].find(read), std::string::npos) << read;
+    EXPECT_NE(twice[1].find(read), std::string::npos) << read;
+  }
+  EXPECT_EQ(twice[1].find("enp1s0"), std::string::npos);
+}
+
 TEST(Gather, WhatIsThrownOverANodesAnswerIsThatNodesErrorAlone) {
   const ClusterFacts facts =
       GatherFrom({{"spark-1", NodeWithFile("/etc/hosts", "x\n")},

@@ -67,6 +67,27 @@ TEST(Prune, AFileOfOthersThatWeRemovedComesAgainAfterAllOfOursIsGone) {
   EXPECT_EQ(FindFileAction(prunes.changes[2].actions)->index(), 0u);
 }
 
+// Two cards: each has a p0, and no interface has the name that the profile has for it.
+TEST(Prune, WhatTouchesAnInterfaceThatMayBeAPortOfTheFabricIsBlocked) {
+  PruneCase one;
+  one.cluster.nodes = {{.name = "spark-1", .hardware = "connectx5-workstation"}};
+  for (const std::string slot : {"3", "4"}) {
+    const std::string netdev = "enp" + slot + "s0f0np0";
+    one.facts.links[netdev] = {.phys_port_name = "p0", .driver = "mlx5_core"};
+    one.facts.network.pci["0000:0" + slot + ":00.0"] = netdev;
+  }
+  one.ledger.entries = {CommandEntry("mtu", {"ip", "link", "set", "dev", "enp3s0f0np0", "down"})};
+  EXPECT_EQ(one.RunForOne().change, ChangeKind::kBlocked);
+  EXPECT_EQ(one.RunForOne().code, "plan-port-unclear");
+  EXPECT_EQ(one.RunForOne().detail,
+            "left as it is until it is clear whether enp3s0f0np0 is a port of the fabric");
+  one.scope.uninstall = true;
+  EXPECT_NE(one.RunForOne().change, ChangeKind::kBlocked);
+  one.scope.uninstall = false;
+  one.ledger.entries = {CommandEntry("mtu", {"ip", "link", "set", "dev", "enp3s0f0np01", "down"})};
+  EXPECT_NE(one.RunForOne().change, ChangeKind::kBlocked);
+}
+
 TEST(Prune, AFileThatWeMadeIsRemovedWhereItIsAsWeLeftIt) {
   PruneCase one;
   const std::string ours = SetBlock("", "lab", "hosts", "a\n");

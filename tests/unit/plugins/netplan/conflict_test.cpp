@@ -221,6 +221,44 @@ TEST(NetplanConflict, PortsThatTheDriverGivesOtherNamesAreWrittenAsTheManifestHa
             "manifest");
 }
 
+// Ports as a driver of ConnectX cards has them, each on a card of its own.
+void AddCards(const std::vector<std::string>& slots, NodeFacts& facts) {
+  for (const std::string& slot : slots) {
+    const std::string netdev = "enp" + slot + "s0f1np1";
+    const std::string pci = "0000:0" + slot + ":00.1";
+    facts.links[netdev] = {.phys_port_name = "p1", .driver = "mlx5_core"};
+    facts.network.pci[pci] = netdev;
+  }
+}
+
+TEST(NetplanConflict, PortsThatMayBeSeveralInterfacesAreUnclearAndTheCandidatesAreNamed) {
+  test::PairScenario scenario = MakeConflict();
+  for (const char* netdev : {kRail0Port, "enP2p1s0f1np1"}) scenario.facts.links.erase(netdev);
+  AddCards({"3", "4", "5"}, scenario.facts);
+  scenario.facts.hcas["mlx5_0"].netdev = "enp3s0f1np1";
+  const std::string why =
+      "blocked: cannot determine which interfaces are enp1s0f1np1 and enP2p1s0f1np1: of driver "
+      "mlx5_core and port p1 this node has enp3s0f1np1 (0000:03:00.1), enp4s0f1np1 "
+      "(0000:04:00.1), enp5s0f1np1 (0000:05:00.1): name the port in its hardware profile, such as "
+      "`p1: [{netdev: enp3s0f1np1, hca: mlx5_0, pci: 0000:03:00.1}]`";
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), why);
+  EXPECT_EQ(scenario.Detail(Get(), kRail0Port), why);
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "plan-port-unclear");
+  EXPECT_EQ(scenario.Find(Get(), kRail0Port).blocked.code, "plan-port-unclear");
+}
+
+TEST(NetplanConflict, AnUnclearPortHoldsUpNoOtherOne) {
+  test::PairScenario scenario = MakeConflict();
+  scenario.facts.links.erase("enP2p1s0f1np1");
+  AddCards({"3", "4"}, scenario.facts);
+  EXPECT_EQ(scenario.Detail(Get(), "enP2p1s0f1np1"),
+            "blocked: cannot determine which interface is enP2p1s0f1np1: of driver mlx5_core and "
+            "port p1 this node has enp3s0f1np1 (0000:03:00.1), enp4s0f1np1 (0000:04:00.1): name "
+            "the port in its hardware profile, such as `p1: [{netdev: enp3s0f1np1, hca: NAME, "
+            "pci: 0000:03:00.1}]`");
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
+}
+
 TEST(NetplanConflict, MissingMtuIsUnknown) {
   test::PairScenario scenario = MakeConflict();
   scenario.facts.links[kRail0Port].mtu = 0;
