@@ -53,10 +53,13 @@ class ShellTest : public testing::Test {
     return reply ? *reply : ScriptReply{};
   }
 
-  // The same behind BuildNodeHelper, as a session runs it. Nothing of the test goes to the log.
+  // The same behind BuildNodeHelper, as a session runs it. Nothing of the test goes to the log, and
+  // tests that run at the same time hold their files apart.
   ScriptReply RunRequest(const std::string& request, const std::string& nonce) {
     return Run(BuildScriptPreamble(nonce) + BuildNodeHelper() +
-               "note() { :; }\nD=" + QuoteForShell(Path("state")) + "\n(\n" + request + "\n)\n");
+               "note() { :; }\nHOLD=/run/spark-reconcile" +
+               directory_.substr(directory_.rfind('/')) + "\nD=" + QuoteForShell(Path("state")) +
+               "\n(\n" + request + "\n)\n");
   }
 
   // A process that a test has ended may write its last file meanwhile.
