@@ -18,13 +18,18 @@ namespace {
 struct Diagnosis {
   std::string_view code;
   std::string_view text;
+  std::string_view overrides;
 };
 
 constexpr Diagnosis kDiagnoses[] = {
 ]])
 foreach(code IN LISTS codes)
   file(READ ${file_of_${code}} content)
-  string(APPEND text "    {\"${code}\", R\"embedded(${content})embedded\"},\n")
+  set(overrides "")
+  if(content MATCHES "\noverrides: ([a-z]+)\n")
+    set(overrides ${CMAKE_MATCH_1})
+  endif()
+  string(APPEND text "    {\"${code}\", R\"embedded(${content})embedded\", \"${overrides}\"},\n")
 endforeach()
 string(APPEND text [[
 };
@@ -34,6 +39,13 @@ string(APPEND text [[
 std::string_view FindEmbeddedDiagnosis(std::string_view code) {
   for (const Diagnosis& one : kDiagnoses) {
     if (one.code == code) return one.text;
+  }
+  return {};
+}
+
+std::string_view FindEmbeddedOverride(std::string_view code) {
+  for (const Diagnosis& one : kDiagnoses) {
+    if (one.code == code) return one.overrides;
   }
   return {};
 }

@@ -15,6 +15,9 @@ std::string_view FindEmbeddedManifest(std::string_view name);
 // What schema/diagnosis/ holds about that code, as YAML. Empty: no such code.
 std::string_view FindEmbeddedDiagnosis(std::string_view code);
 
+// Its `overrides`: "now" or "later". Empty: it says none, or there is no such code.
+std::string_view FindEmbeddedOverride(std::string_view code);
+
 // All codes of schema/diagnosis/, sorted.
 std::vector<std::string_view> ListEmbeddedDiagnoses();
 

@@ -35,6 +35,7 @@ CatalogueEntry GetCatalogueEntry(std::string_view code) {
           .cause = entry->GetText("cause"),
           .next_step = entry->GetText("next_step"),
           .impact = entry->GetText("impact"),
+          .overrides = entry->GetText("overrides"),
           .sources = ReadList(*entry, "sources"),
           .since = entry->GetText("since"),
           .related = ReadList(*entry, "related")};

@@ -18,6 +18,7 @@ struct CatalogueEntry {
   std::string cause = {};
   std::string next_step = {};
   std::string impact = {};
+  std::string overrides = {};
   std::vector<std::string> sources = {};
   std::string since = {};
   std::vector<std::string> related = {};

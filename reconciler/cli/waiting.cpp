@@ -19,7 +19,7 @@ Waiting FindWaiting(const Plan& plan, const ClusterFacts& facts, const Locks& lo
       waiting.in_apply.push_back(node.name);
     } else if (!is_read) {
       waiting.unread.push_back(node.name);
-    } else if (state != NodeState::kInSync) {
+    } else if (state != NodeState::kInSync && state != NodeState::kOverridden) {
       waiting.differing.push_back(node.name);
     }
   }

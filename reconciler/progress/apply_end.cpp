@@ -27,6 +27,7 @@ std::string ChooseHeadline(const ApplyEnd& end, bool verification_failed) {
   if (!end.absent.empty()) return "PARTIAL";
   if (end.blocked > 0) return "BLOCKED";
   if (verification_failed) return "NOT VERIFIED";
+  if (end.changes == 0 && !end.overridden.empty()) return "OVERRIDDEN";
   return end.changes == 0 ? "No changes" : end.uninstall ? "Uninstalled" : "Applied";
 }
 
@@ -40,6 +41,7 @@ std::vector<std::string> ListShortcomings(const ApplyEnd& end, const std::string
     parts.push_back(FormatPlural(end.blocked, "change is", "changes are") + " blocked");
   }
   if (!failed.empty()) parts.push_back(failed);
+  if (!end.overridden.empty()) parts.push_back(end.overridden);
   return parts;
 }
 

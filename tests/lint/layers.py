@@ -27,6 +27,7 @@ LAYERS = {
     "reconciler/plugin.h": MODEL,
     "reconciler/metrics/": BASE,
     "reconciler/planning/drift/": PURE + ["reconciler/metrics/", "reconciler/planning/"],
+    "reconciler/planning/text/": PURE + ["reconciler/planning/", "schema/embedded.h"],
     "reconciler/planning/": PURE,
     "reconciler/progress/": PURE + ["reconciler/planning/"],
     "reconciler/transport/": MODEL,

@@ -19,6 +19,7 @@
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/planning/layout.h"
+#include "reconciler/planning/text/overridden.h"
 #include "reconciler/planning/text/render.h"
 #include "reconciler/progress/apply_end.h"
 #include "reconciler/verify/report/render.h"
@@ -219,6 +220,7 @@ class ApplyRun {
     end_.absent = apply_.ListAbsent();
     end_.blocked = remaining.BlockedCount();
     end_.warnings = remaining.WarningCount();
+    end_.overridden = FormatOverridden(remaining);
     end_.uninstall = scope_.uninstall;
     if (!scope_.uninstall) end_.generation = apply_.FindGeneration();
     if (end_.generation > 0 && end_.absent.empty()) {

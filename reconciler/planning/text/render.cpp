@@ -14,10 +14,14 @@
 #include "reconciler/planning/layout.h"
 #include "reconciler/planning/plan_compare.h"
 #include "reconciler/planning/text/change_words.h"
+#include "reconciler/planning/text/overridden.h"
 #include "reconciler/planning/text/sections.h"
 
 namespace reconciler {
 namespace {
+
+// Of nodes without a change, where something wins over what is there.
+constexpr std::string_view kButOverridden = "nothing to change, but see the warnings";
 
 std::string PadTo(const std::string& text, std::size_t width) {
   const std::size_t have = CountColumns(text);
@@ -266,7 +270,8 @@ std::string FormatSummaryLine(const Plan& plan) {
     parts.push_back(fmt::format("nothing is known: {} of {} not reached", unreachable,
                                 FormatPlural(plan.nodes.size(), "node", "nodes")));
   } else if (changes.empty() && plan.BlockedCount() == 0) {
-    parts.emplace_back("no changes");
+    const std::string overridden = FormatOverridden(plan);
+    parts.push_back(overridden.empty() ? "no changes" : "nothing to change, but " + overridden);
   }
   for (std::string& adopted : ListAdopted(plan)) parts.push_back(std::move(adopted));
   if (plan.BlockedCount() > 0) parts.push_back(fmt::format("{} blocked", plan.BlockedCount()));
@@ -293,9 +298,11 @@ std::string FormatSections(const std::vector<Section>& sections, const Columns& 
                            const RenderOptions& options) {
   std::string text;
   for (const Section& section : sections) {
+    const std::string_view nothing = section.overridden ? kButOverridden : "no changes";
     const std::string head =
         section.unreachable.empty()
-            ? section.title + (section.changes.empty() ? "  no changes\n" : "\n")
+            ? section.title +
+                  (section.changes.empty() ? fmt::format("  {}\n", nothing) : std::string("\n"))
             : section.title + "  not reached: " + MakePrintable(section.unreachable) + '\n';
     text += WrapLines(head, options.columns);
     for (const Change* change : section.changes) {
@@ -353,7 +360,7 @@ std::string RenderMarkdown(const Plan& plan) {
     if (!section.unreachable.empty()) {
       text += "Not reached: " + FormatCell(section.unreachable) + "\n";
     } else if (section.changes.empty()) {
-      text += "No changes.\n";
+      text += section.overridden ? "Nothing to change, but see the warnings.\n" : "No changes.\n";
     } else {
       text += FormatRows(section);
     }

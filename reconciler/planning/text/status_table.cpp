@@ -9,6 +9,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/planning/layout.h"
 #include "reconciler/planning/plan_maker.h"
+#include "reconciler/planning/text/overridden.h"
 
 namespace reconciler {
 namespace {
@@ -17,6 +18,8 @@ std::string_view FormatState(NodeState state) {
   switch (state) {
     case NodeState::kInSync:
       return "in sync";
+    case NodeState::kOverridden:
+      return "overridden";
     case NodeState::kPending:
       return "pending";
     case NodeState::kDrifted:
@@ -162,7 +165,9 @@ NodeState FindNodeState(const Plan& plan, const ClusterFacts& facts, const NodeN
   if (found == facts.nodes.end()) return NodeState::kUnreachable;
   if (!FormatApplyState(found->second).empty()) return NodeState::kUnfinished;
   const std::vector<const Change*> changes = ListChangesOf(plan, node);
-  if (changes.empty()) return NodeState::kInSync;
+  if (changes.empty()) {
+    return IsOverridden(plan, node) ? NodeState::kOverridden : NodeState::kInSync;
+  }
   if (std::any_of(changes.begin(), changes.end(), HasDrifted)) return NodeState::kDrifted;
   return std::all_of(changes.begin(), changes.end(), IsBlockedChange) ? NodeState::kBlocked
                                                                       : NodeState::kPending;

@@ -11,6 +11,7 @@ namespace reconciler {
 
 enum class NodeState {
   kInSync,
+  kOverridden,  // it is, and something there wins over it, now or at the next boot or re-plug
   kPending,     // the manifest was not applied there, or was changed since
   kDrifted,     // what was applied was changed on the node since
   kBlocked,     // nothing that can be applied: what differs is blocked

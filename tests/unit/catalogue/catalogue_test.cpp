@@ -32,6 +32,16 @@ TEST(Catalogue, EveryEntryIsWhatItsSchemaSays) {
   }
 }
 
+// The build finds it without a parser of YAML.
+TEST(Catalogue, WhatOverridesIsTheSameInTheEntryAndForThePlan) {
+  for (const std::string& code : ListCodes()) {
+    EXPECT_EQ(FindEmbeddedOverride(code), GetCatalogueEntry(code).overrides) << code;
+  }
+  EXPECT_EQ(FindEmbeddedOverride("netplan-boot-service"), "later");
+  EXPECT_EQ(FindEmbeddedOverride("etc_hosts-foreign-line"), "now");
+  EXPECT_EQ(FindEmbeddedOverride("no-such-code"), "");
+}
+
 TEST(Catalogue, RelatedCodesAreCodesToo) {
   const std::vector<std::string> codes = ListCodes();
   for (const std::string& code : codes) {

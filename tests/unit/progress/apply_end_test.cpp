@@ -72,6 +72,20 @@ TEST(FormatApplyEnd, AFailedVerificationDoesNotBeginAsSuccess) {
             "Undo: spark-reconcile rollback --to 0 cluster.yaml\n");
 }
 
+TEST(FormatApplyEnd, WhatIsOverriddenIsNoEndWithoutChanges) {
+  const std::string wins = "1 thing on 1 node wins over the manifest at the next boot or re-plug";
+  EXPECT_EQ(FormatApplyEnd({.generation = 3, .warnings = 1, .overridden = wins}),
+            "OVERRIDDEN, with 1 warning: " + wins +
+                "; nothing was changed, generation 3, not verified.\n");
+  ApplyEnd end = MakeGoodEnd();
+  end.warnings = 1;
+  end.overridden = wins;
+  EXPECT_EQ(FormatApplyEnd(end),
+            "Applied, with 1 warning: " + wins +
+                "; applied: 40 changes on 2 nodes in 5.8 s, generation 1, verified 42/42. Undo: "
+                "spark-reconcile rollback --to 0 cluster.yaml\n");
+}
+
 TEST(FormatApplyEnd, AnUninstallIsNamedSo) {
   EXPECT_EQ(FormatApplyEnd({.changes = 40, .nodes = 2, .seconds = 8, .uninstall = true}),
             "Uninstalled: 40 changes on 2 nodes in 8.0 s.\n");

@@ -126,6 +126,57 @@ TEST(RenderText, AnEmptyPlanSaysSo) {
   EXPECT_EQ(RenderText(plan), "homelab · 1 node\nspark-1  192.168.1.21  no changes\nno changes.\n");
 }
 
+// Three nodes without a change, of which two have a warning with this code.
+Plan WarnOf(const std::string& code) {
+  Plan plan{.cluster = "homelab", .summary = "3 nodes"};
+  for (const char* name : {"spark-1", "spark-2", "spark-3"}) plan.nodes.push_back({.name = name});
+  plan.diagnostics = {{.severity = Severity::kWarns,
+                       .code = code,
+                       .message = "m",
+                       .nodes = {"spark-1", "spark-3"}}};
+  return plan;
+}
+
+TEST(RenderText, WhatWinsOverTheManifestIsNeverNoChanges) {
+  Plan plan = WarnOf("netplan-boot-service");
+  EXPECT_EQ(RenderText(plan),
+            "homelab · 3 nodes\n"
+            "spark-1, spark-3 (2 nodes)  nothing to change, but see the warnings\n"
+            "spark-2    no changes\n"
+            "nothing to change, but 2 things on 2 nodes win over the manifest at the next boot or "
+            "re-plug, 1 warning.\n"
+            "warning: spark-1, spark-3: m [netplan-boot-service]\n");
+  EXPECT_THAT(RenderMarkdown(plan), HasSubstr("\n\nNothing to change, but see the warnings.\n"));
+  plan.diagnostics[0].nodes.pop_back();
+  EXPECT_THAT(FormatSummaryLine(plan),
+              HasSubstr("but 1 thing on 1 node wins over the manifest at the next boot"));
+}
+
+TEST(RenderText, WhatWinsNowIsNotCalledLater) {
+  Plan plan = WarnOf("memlock-foreign-line");
+  EXPECT_EQ(FormatSummaryLine(plan),
+            "nothing to change, but 2 things on 2 nodes win over the manifest now, 1 warning");
+  plan.diagnostics.push_back(plan.diagnostics[0]);
+  plan.diagnostics[1].code = "sysctl-overridden-at-boot";
+  plan.diagnostics[1].nodes = {"spark-2"};
+  EXPECT_EQ(FormatSummaryLine(plan),
+            "nothing to change, but 3 things on 3 nodes win over the manifest now or at the next "
+            "boot or re-plug, 2 warnings");
+}
+
+TEST(RenderText, OtherWarningsAndNotesLeaveNoChanges) {
+  Plan plan = WarnOf("nccl-versions-differ");
+  EXPECT_EQ(FormatSummaryLine(plan), "no changes, 1 warning");
+  plan.diagnostics[0] = {.code = "netplan-boot-service", .message = "m", .nodes = {"spark-1"}};
+  EXPECT_EQ(FormatSummaryLine(plan), "no changes");
+}
+
+TEST(RenderText, WithChangesTheSummaryCountsThemAlone) {
+  Plan plan = WarnOf("netplan-boot-service");
+  plan.stages = {{.changes = {{.kind = "file", .name = "/x", .node = "spark-2"}}}};
+  EXPECT_EQ(FormatSummaryLine(plan), "1 change on 1 node, 1 warning");
+}
+
 TEST(RenderText, NothingIsKnownOfNodesThatWereNotReached) {
   Plan plan{.cluster = "homelab", .summary = "2 nodes"};
   plan.nodes = {{.name = "spark-1", .unreachable = "connection refused"},

@@ -47,6 +47,17 @@ class Status : public testing::Test {
   std::map<NodeName, LastApply> applies_;
 };
 
+TEST_F(Status, ANodeWhereSomethingWinsOverTheManifestIsNotInSync) {
+  plan_.diagnostics = {{.severity = Severity::kWarns,
+                        .code = "sysctl-overridden-at-boot",
+                        .message = "m",
+                        .nodes = {"spark-2"}}};
+  EXPECT_EQ(FindState(), NodeState::kOverridden);
+  EXPECT_THAT(Render(), HasSubstr("\nspark-2  overridden "));
+  EXPECT_THAT(Render(), HasSubstr("\n1 in sync, 1 overridden, 1 unreachable. `plan` shows what "
+                                  "differs.\n"));
+}
+
 TEST_F(Status, EachNodeIsALineOfATable) {
   Add("/x").cause.kind = CauseKind::kDrifted;
   EXPECT_EQ(Render(),
