@@ -17,6 +17,7 @@
 #include "plugins/netplan/adopt/section.h"
 #include "plugins/netplan/adopted_file.h"
 #include "plugins/netplan/adoption.h"
+#include "plugins/netplan/boot_hook.h"
 #include "plugins/netplan/boot_unit.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/link_resources.h"
@@ -133,6 +134,13 @@ void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
   resources.push_back(std::move(resource));
 }
 
+// Empty: the hardware's profile has none.
+std::string FindPciOf(const Hardware* hardware, const RailPort& port) {
+  const Cage* cage = hardware == nullptr ? nullptr : hardware->FindCage(port.cage);
+  const auto twin = static_cast<std::size_t>(port.twin);
+  return cage == nullptr || twin >= cage->twins.size() ? "" : cage->twins[twin].pci;
+}
+
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
   if (GetPorts(fabric, node.name).empty()) return {};
   std::vector<Read> reads = {
@@ -147,10 +155,10 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
   }
   for (Read& read : ListRdmaReads()) reads.push_back(std::move(read));
   for (Read& read : ListOwnerReads()) reads.push_back(std::move(read));
-  std::vector<std::string> netdevs;
+  std::map<std::string, std::string> netdevs;  // and the PCI addresses
   for (const RailPort& port : GetPorts(fabric, node.name)) {
     for (Read& read : ListManagerReads(port.netdev)) reads.push_back(std::move(read));
-    netdevs.push_back(port.netdev);
+    netdevs[port.netdev] = FindPciOf(cluster.FindHardware(node), port);
   }
   reads.emplace_back(MakeBootServicesProbe(netdevs));
   reads.emplace_back(MakeIpProbe());
@@ -205,6 +213,7 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
     }
   }
   for (Diagnostic& one : DiagnoseBootUnits(input, intent)) diagnostics.push_back(std::move(one));
+  for (Diagnostic& one : DiagnoseBootHooks(input, intent)) diagnostics.push_back(std::move(one));
   for (Diagnostic& one : diagnostics) {
     one.where = input.cluster.Mark(input.cluster.fabric.position);
   }

@@ -1,11 +1,11 @@
-"""Who has a port besides us: a profile of NetworkManager, a unit of networkd, a live bridge. spark-1 has NetworkManager,
+"""Who has a port besides us: a profile of NetworkManager, a unit of networkd, a live bridge, a script or rule. spark-1 has NetworkManager,
 spark-2 networkd."""
 
 import re
 import time
 import unittest
 
-from spark_lab import LabTest, cluster
+from spark_lab import LabTest, cluster, speed
 
 PAIR = cluster("pair.yaml")
 PORT = "enp1s0f1np1"
@@ -77,6 +77,42 @@ class PortOwners(LabTest):
                            f"name that sorts after 10-netplan-{PORT}.network, then plan again")
         self.lab.sh(2, f"mv {UNIT} /etc/systemd/network/90-fabric.network")
         self.assert_stays_ours(2)
+
+    def assert_overridden(self, node, path, line, says):
+        """Nothing differs now, and the plan, an apply and `status` say that it does not last."""
+        printed = self.spark("plan", PAIR, expect=0).stdout
+        self.assertIn(f"\nspark-{node}  192.168.1.2{node}  nothing to change, but see the warnings\n", printed)
+        self.assertIn("\nnothing to change, but 1 thing on 1 node wins over the manifest at the next boot or re-plug, 1 warning.\n", printed)
+        self.assertNotIn("\nno changes", printed)
+        self.assertEqual([(one["nodes"], one["code"], one["message"]) for one in self.plan(PAIR)["diagnostics"] if one["severity"] == "warns"],
+                         [([f"spark-{node}"], "netplan-boot-hook", f"{path}:{line} {says}")])
+        done = self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", expect=2)
+        self.assertRegex(done.stdout.splitlines()[-1], r"^OVERRIDDEN, with 1 warning: 1 thing on 1 node wins over the manifest at the next "
+                                                       r"boot or re-plug; nothing was changed, ")
+        self.assertRegex(self.spark("status", PAIR, expect=0).stdout, rf"(?m)^spark-{node}  overridden ")
+
+    def test_4_a_script_of_the_dispatcher_wins_at_a_replug(self):
+        path = "/etc/NetworkManager/dispatcher.d/50-fabric"
+        self.lab.sh(1, f"printf '#!/bin/sh\n# The fabric.\n[ \"$1 $2\" = \"{PORT} up\" ] || exit 0\nip address flush dev \"$1\"\n"
+                       f"ip address add 10.67.0.1/24 dev \"$1\"\n' >{path}; chmod 755 {path}")
+        self.addCleanup(self.lab.sh, 1, f"rm -f {path}")
+        self.assert_overridden(1, path, 3, f"configures {PORT} again when NetworkManager's dispatcher runs it, as at the next boot or re-plug")
+        # What the plan says is true.
+        self.lab.lab("cut", "1", PORT)
+        time.sleep(8)
+        self.lab.lab("reconnect", "1", PORT)
+        speed.wait_until(lambda: "10.67.0.1/24" in self.addresses(1), 20, "the script's address")
+        self.lab.sh(1, f"rm {path}")
+        self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", expect=0)
+        self.assert_stays_ours(1)
+
+    def test_5_a_rule_of_udev_wins_at_a_boot(self):
+        path = "/etc/udev/rules.d/70-fabric.rules"
+        self.lab.sh(2, f"printf 'SUBSYSTEM==\"net\", KERNEL==\"{PORT}\", ATTR{{mtu}}=\"4000\"\n' >{path}")
+        self.addCleanup(self.lab.sh, 2, f"rm -f {path}")
+        self.assert_overridden(2, path, 1, f"is a rule of udev that renames or sets {PORT} at the next boot or re-plug")
+        self.lab.sh(2, f"rm {path}")
+        self.assert_empty_plan(PAIR)
 
     def test_3_a_live_bridge_keeps_its_member(self):
         self.lab.sh(2, f"ip link add br-lab type bridge; ip link set {PORT} master br-lab")

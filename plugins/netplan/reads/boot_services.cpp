@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 
 #include "plugins/common/commands/failure.h"
 #include "plugins/common/commands/in_place.h"
 #include "plugins/netplan/reads/boot_services.sh.h"
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
@@ -26,6 +28,8 @@ struct Found {
   std::map<std::string, BootService> services = {};
   std::map<std::string, std::vector<std::string>> parts = {};  // paths by service
   Files files = {};
+  std::map<std::string, std::map<std::string, int>> lines = {};  // by path and interface
+  std::set<std::string> hooks = {};                              // paths
 };
 
 // As boot_services.sh prints them; whoever reads a plan may copy them into a command.
@@ -105,8 +109,11 @@ void ReadLine(const std::string& line, std::string& shown, Found& found) {
     found.files[words[1]].digest.clear();
   } else if (words.size() == 2 && words[0] == "sets") {
     found.files[words[1]].configures = true;
-  } else if (words.size() == 3 && words[0] == "names") {
+  } else if (words.size() == 4 && words[0] == "names") {
     AddSorted(words[2], found.files[words[1]].netdevs);
+    found.lines[words[1]][words[2]] = ParseNumber<int>(words[3]).value_or(0);
+  } else if (words.size() == 2 && words[0] == "hook" && IsPlainPath(words[1])) {
+    found.hooks.insert(words[1]);
   } else if (words.size() == 3) {
     ReadServiceLine(words, found);
   }
@@ -152,6 +159,17 @@ BootService Complete(const std::string& name, Found& found) {
   return service;
 }
 
+std::vector<BootHook> CollectHooks(const Found& found) {
+  std::vector<BootHook> hooks;
+  for (const std::string& path : found.hooks) {
+    const auto file = found.files.find(path);
+    const auto lines = found.lines.find(path);
+    if (file == found.files.end() || lines == found.lines.end()) continue;
+    if (file->second.configures) hooks.push_back({.path = path, .lines = lines->second});
+  }
+  return hooks;
+}
+
 }  // namespace
 
 std::string NameTemplate(const std::string& service) {
@@ -162,11 +180,14 @@ std::string NameTemplate(const std::string& service) {
   return is_instance ? service.substr(0, at + 1) + std::string(kEnd) : std::string();
 }
 
-RunProbe MakeBootServicesProbe(const std::vector<std::string>& netdevs) {
+RunProbe MakeBootServicesProbe(const std::map<std::string, std::string>& netdevs) {
   RunProbe probe =
       MakeInPlaceProbe(kBootServices, kBootServicesSh,
-                       {"/etc/systemd/system", "/sys/class/net", std::string(kBinary)});
-  probe.argv.insert(probe.argv.end(), netdevs.begin(), netdevs.end());
+                       {"/etc/systemd/system", "/sys/class/net", std::string(kBinary), "/etc"});
+  for (const auto& [netdev, pci] : netdevs) {
+    probe.argv.push_back(netdev);
+    if (!pci.empty()) probe.argv.push_back(netdev + "=" + ToLower(pci));
+  }
   return probe;
 }
 
@@ -183,6 +204,7 @@ void StoreBootServices(const ProbeReply& reply, NodeFacts& facts) {
   std::vector<BootService> services;
   for (const auto& [name, service] : found.services) services.push_back(Complete(name, found));
   facts.network.boot_services = std::move(services);
+  facts.network.boot_hooks = CollectHooks(found);
 }
 
 }  // namespace reconciler::plugins::netplan

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,10 @@
 
 namespace reconciler::plugins::netplan {
 
-// Services of /etc/systemd/system, with what they and their scripts say of interfaces. `netdevs`:
-// names that count also where there is no such interface now.
-RunProbe MakeBootServicesProbe(const std::vector<std::string>& netdevs);
+// Services of /etc/systemd/system, with what they and their scripts say of interfaces, and scripts
+// of dispatchers, files of ifupdown and rules of udev in /etc. `netdevs`: names that count also
+// where there is no such interface now, with their PCI addresses; empty: not known.
+RunProbe MakeBootServicesProbe(const std::map<std::string, std::string>& netdevs);
 
 // "foo@.service" of "foo@enp1s0f1np1.service"; empty: it is no instance.
 std::string NameTemplate(const std::string& service);

@@ -1,18 +1,29 @@
 # shellcheck shell=dash
-# What the services in a folder of units say of this node's interfaces. Of the files' texts nothing is printed but names of
-# interfaces that are there or given, of units that timers start, and folders of [Install]. Arguments: the folder, that of the
-# interfaces, a pattern of the bytes that only programs hold, names of interfaces. Lines, each word of plain signs:
+# What the services in a folder of units, and what an administrator has others run or do for a port (a hook), say of this node's
+# interfaces. Of the files' texts nothing is printed but names of interfaces that are there or given, numbers of lines, names of
+# units that timers start, and folders of [Install]. Arguments: the folder, that of the interfaces, a pattern of the bytes that
+# only programs hold, /etc, names of interfaces, and NAME=WORD for what else means one in rules of udev: its PCI function. Lines,
+# each word of plain signs:
 #   service NAME file|link      install NAME FOLDER    wanted NAME FOLDER|TIMER    part NAME PATH
-#   names PATH INTERFACE        sets PATH              digest HEX  PATH            large PATH
+#   names PATH INTERFACE LINE   sets PATH              digest HEX  PATH            large PATH
+#   hook PATH
 # and of each service Id=NAME, ActiveState=STATE and which units would be stopped with it. A template is a service, and what
 # is wanted may be one of its instances.
 # What has other signs in its name is passed over, and so are our own units, and files of more than 64 KiB or with the bytes of programs.
 export LC_ALL=C
 newline='
 '
-folder=$1; nets=$2; binary=$3; shift 3
-interfaces=" $* "
-for path in "$nets"/*; do interfaces="$interfaces${path##*/} "; done
+folder=$1; nets=$2; binary=$3; etc=$4; shift 4
+interfaces=' '; aliases=' '
+for word in "$@"; do
+  case $word in *=*) aliases="$aliases$word " ;; *) interfaces="$interfaces$word " ;; esac
+done
+for path in "$nets"/*; do
+  interfaces="$interfaces${path##*/} "
+  mac=''
+  { [ -r "$path/address" ] && read -r mac <"$path/address"; } 2>/dev/null
+  case $mac in '' | *[!0-9a-f:]* | 00:00:00:00:00:00) ;; *) aliases="$aliases${path##*/}=$mac " ;; esac
+done
 
 is_plain() { # NAME, of a unit that is not ours
   case $1 in '' | *[!A-Za-z0-9:_.@-]* | [!A-Za-z0-9]* | spark-reconcile*) return 1 ;; esac
@@ -33,6 +44,30 @@ print_wanted() { # NAME: the folders that link to it
   done
 }
 
+# What NetworkManager and networkd-dispatcher run, where they are there; what ifupdown reads and runs; rules of udev. 256 at most.
+is_program() { # NAME
+  command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || [ -x "/usr/bin/$1" ]
+}
+hooks=' '; count=0
+add_hook() { # PATH [run]
+  case $1 in *spark-reconcile* | *[!A-Za-z0-9/:_.@+-]*) return 0 ;; esac
+  if [ $count -ge 256 ] || ! is_text "$1" || { [ "${2-}" = run ] && [ ! -x "$1" ]; }; then return 0; fi
+  hooks="$hooks$1 "; count=$((count + 1))
+  echo "hook $1"
+}
+for path in "$etc"/NetworkManager/dispatcher.d/* "$etc"/NetworkManager/dispatcher.d/pre-up.d/* \
+  "$etc"/NetworkManager/dispatcher.d/no-wait.d/*; do
+  add_hook "$path" run
+done
+if is_program networkd-dispatcher; then
+  for path in "$etc"/networkd-dispatcher/*.d/*; do add_hook "$path" run; done
+fi
+if is_program ifup; then
+  for path in "$etc"/network/interfaces "$etc"/network/interfaces.d/*; do add_hook "$path"; done
+  for path in "$etc"/network/if-pre-up.d/* "$etc"/network/if-up.d/*; do add_hook "$path" run; done
+fi
+for path in "$etc"/udev/rules.d/*.rules; do add_hook "$path"; done
+
 set --
 services=' '
 for path in "$folder"/*.service; do
@@ -46,7 +81,7 @@ for path in "$folder"/*.service; do
     ! is_text "$part" || set -- "$@" "$part"
   done
 done
-[ $# -gt 0 ] || return 0
+[ "$# $hooks" != '0  ' ] || return 0
 
 # What is enabled of templates, and what enabled timers start.
 for path in "$folder"/*.wants/*@?*.service "$folder"/*.requires/*@?*.service "$folder"/*.upholds/*@?*.service; do
@@ -70,7 +105,8 @@ done
 
 # The files that the Exec lines and EnvironmentFile name by absolute paths: "part NAME PATH". Continued lines belong to the
 # key of the first one.
-relations=$(awk '
+relations=''
+[ $# -eq 0 ] || relations=$(awk '
   FNR == 1 {
     name = FILENAME; section = ""; key = ""; more = 0
     drop = sub(/\.d\/[^\/]*$/, "", name); sub(/.*\//, "", name)
@@ -102,7 +138,7 @@ relations=$(awk '
     }
   }' "$@")
 
-[ -n "$relations" ] || return 0
+[ "$relations$hooks" != ' ' ] || return 0
 
 # Into `parts`: the files of `relations`, 256 at most, each once.
 list_parts() {
@@ -121,7 +157,7 @@ read_parts() {
   list_parts
   texts=' '; large=' '
   set --
-  for path in $parts; do
+  for path in $parts $hooks; do
     ! is_text "$path" || set -- "$@" "$path"
   done
   [ $# -gt 0 ] || return 0
@@ -142,6 +178,7 @@ list_calls() { # SCRIPT PATH run|read …
 }
 calls=''; scripts=''
 for path in $texts; do
+  case $hooks in *" $path "*) continue ;; esac
   case $path in "$folder"/*) ;; *) is_large "$path" || scripts="$scripts $path" ;; esac
 done
 # shellcheck disable=SC2046,SC2086 # plain signs only
@@ -164,7 +201,7 @@ done
   }
   NF { print }
   $1 == "part" { name[++n] = $2; path[n] = $3; said[$2, $3] = 1 }')
-printf '%s\n' "$relations"
+[ -z "$relations" ] || printf '%s\n' "$relations"
 
 [ -z "$calls" ] || read_parts
 set --
@@ -175,8 +212,17 @@ done
 
 # A program that shows something, and what comments and descriptions say, configures nothing; `ip` shows unless a word says that
 # it changes something. Variables that name interfaces for NCCL and the like configure none.
-found=$(interfaces=$interfaces awk '
+# A rule of udev may mean an interface by its MAC or PCI address too; it does something where it assigns one of these. Of a line
+# of ifupdown with "iface" that is clear without a program.
+found=$(interfaces=$interfaces aliases=$aliases awk '
+  function say_name(name, line) {
+    if ((FILENAME, name) in said) return
+    said[FILENAME, name] = 1
+    print "names", FILENAME, name, line
+  }
   BEGIN {
+    pairs = split(ENVIRON["aliases"], list, " ")
+    for (i = 1; i <= pairs; i++) { alias[i] = list[i]; sub(/^[^=]*=/, "", alias[i]); of[i] = list[i]; sub(/=.*/, "", of[i]) }
     n = split(ENVIRON["interfaces"], list, " "); for (i = 1; i <= n; i++) interface[list[i]] = 1
     n = split("ip ifconfig nmcli netplan networkctl ifup ifdown dhclient dhcpcd dcb", list, " ")
     for (i = 1; i <= n; i++) program[list[i]] = 1
@@ -184,6 +230,20 @@ found=$(interfaces=$interfaces awk '
     for (i = 1; i <= n; i++) tunes[list[i]] = 1
     n = split("show list ls monitor status get", list, " "); for (i = 1; i <= n; i++) shows[list[i]] = 1
     n = split("add append -b -batch change del delete flush replace set", list, " "); for (i = 1; i <= n; i++) changes[list[i]] = 1
+  }
+  FNR == 1 { rules = FILENAME ~ /\/udev\/rules\.d\//; stanzas = FILENAME ~ /\/network\/interfaces/; more = 0 }
+  stanzas && $1 == "iface" && $2 in interface { say_name($2, FNR); if (!sets[FILENAME]++) print "sets", FILENAME }
+  stanzas && $1 !~ /^(pre-up|up|post-up)$/ { next }
+  rules {
+    if (!more && /^[ \t]*#/) next
+    if (!more) { rule = ""; first = FNR }
+    line = $0; more = sub(/\\$/, "", line); rule = rule line
+    if (more || rule !~ /(^|[ \t,])(NAME|RUN([{][a-z]*[}])?|(ATTR|SYSCTL)[{][^}]*[}]|ENV[{](NM_UNMANAGED|ID_NET_NAME[A-Z_]*)[}])[ \t]*[+:]?=[^=]/) next
+    n = split(rule, word, /[^A-Za-z0-9_-]+/); names = 0
+    for (i = 1; i <= n; i++) if (word[i] in interface) { say_name(word[i], first); names = 1 }
+    for (i = 1; i <= pairs; i++) if (index(tolower(rule), alias[i] "\"")) { say_name(of[i], first); names = 1 }
+    if (names && !sets[FILENAME]++) print "sets", FILENAME
+    next
   }
   /^[ \t]*([#;]|Description[ \t]*=|Documentation[ \t]*=)/ { next }
   {
@@ -195,10 +255,7 @@ found=$(interfaces=$interfaces awk '
       for (i = 1; i <= n; i++) {
         if (word[i] ~ /^(NCCL|GLOO|UCX|OMPI|TP)_/) variable = 1
         else if (!(word[i] in interface)) variable = 0
-        else if (!variable && !((FILENAME, word[i]) in said)) {
-          said[FILENAME, word[i]] = 1
-          print "names", FILENAME, word[i]
-        }
+        else if (!variable) say_name(word[i], FNR)
         if (word[i] == "mlnx_qos") qos = 1
         if (qos && word[i] in tunes) acts = 1
         if (word[i] in program) { runs = 1; looks = word[i] == "ip" }
@@ -215,4 +272,4 @@ printf '%s\n' "$found"
 set -- $(sha256sum -- "$@")
 while [ $# -gt 1 ]; do echo "digest $1  $2"; shift 2; done
 # shellcheck disable=SC2086 # plain signs only
-systemctl show --no-pager --property=Id,ActiveState,RequiredBy,RequisiteOf,BoundBy,ConsistsOf -- $services
+[ "$services" = ' ' ] || systemctl show --no-pager --property=Id,ActiveState,RequiredBy,RequisiteOf,BoundBy,ConsistsOf -- $services

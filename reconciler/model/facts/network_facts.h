@@ -87,6 +87,22 @@ constexpr auto Describe(const T*) {
       Field{"files", &T::files, "The unit, its drop-ins, and the scripts that it names."});
 }
 
+// A file in /etc that configures interfaces when something else runs or reads it: NetworkManager's
+// dispatcher, udev. Its text stays on the node.
+struct BootHook {
+  std::string path = {};
+  std::map<std::string, int> lines = {};
+  bool operator==(const BootHook&) const = default;
+};
+
+template <std::same_as<BootHook> T>
+constexpr auto Describe(const T*) {
+  return MakeDescription(
+      "boot_hook", "A file in /etc that others run or read, and that configures interfaces.",
+      Field{"path", &T::path, "Where it is."},
+      Field{"lines", &T::lines, "By interface that it names: the number of the first such line."});
+}
+
 struct MasterFact {
   std::string kind = {};
   std::vector<std::string> options = {};
@@ -112,6 +128,7 @@ struct NetworkFacts {
   Fact<std::vector<std::string>> default_route = {};
   Fact<std::vector<RouteFact>> routes = {};
   Fact<std::vector<BootService>> boot_services = {};
+  std::vector<BootHook> boot_hooks = {};
   std::map<std::string, MasterFact> masters = {};
   std::map<std::string, std::vector<std::string>> leases = {};
   std::map<std::string, int> rp_filter = {};
@@ -133,6 +150,10 @@ constexpr auto Describe(const T*) {
       Field{"routes", &T::routes, "The other routes; absent: there are none."},
       Field{"boot_services", &T::boot_services,
             "Services of /etc/systemd/system, by name; unknown: they could not be read."},
+      Field{"boot_hooks", &T::boot_hooks,
+            "Scripts of dispatchers, files of ifupdown and rules of udev in /etc that configure "
+            "interfaces, by path; read with the services.",
+            FieldRule::kLeftOut},
       Field{"masters", &T::masters, "Live bonds, bridges and the like, by interface.",
             FieldRule::kLeftOut},
       Field{"leases", &T::leases, "By interface: IPv4 addresses that it has for a limited time.",

@@ -124,6 +124,10 @@ void CheckLinkLayer(const RailPort& port, const Hardware* hardware, const NodeFa
 }
 
 bool IsNamedByService(const NodeFacts& facts, const std::string& netdev) {
+  const bool by_hook =
+      std::any_of(facts.network.boot_hooks.begin(), facts.network.boot_hooks.end(),
+                  [&](const BootHook& hook) { return hook.lines.contains(netdev); });
+  if (by_hook) return true;
   const auto* services = Known(facts.network.boot_services);
   if (services == nullptr) return false;
   return std::any_of(services->begin(), services->end(), [&](const BootService& service) {

@@ -428,7 +428,7 @@ TEST(NetplanBootUnit, HostileLinesOfTheReplyMakeNoService) {
                                    {.out = "part x.service /x\nwanted x.service y\nActiveState=z\n"
                                            "Id=\nActiveState=active\n\nservice\nservice a\n"
                                            "digest\nnames\n\xff\xfe\n   \nsets a b c d e\n"
-                                           "service a.service file\nnames /a \033[2J\n"
+                                           "service a.service file\nnames /a \033[2J 1\n"
                                            "part a.service /a\ndigest 00  /a\n"}}}},
                     facts);
   const auto* services = Known(facts.network.boot_services);
@@ -448,7 +448,7 @@ TEST(NetplanBootUnit, NoNameOfANodeReachesACommandOrAManifestWithSignsOfItsOwn) 
                              "service b.service file\nwanted b.service $(id).wants\n"
                              "part b.service /etc/systemd/system/b.service\n"
                              "part b.service /x;reboot\npart b.service relative\n"
-                             "names /etc/systemd/system/b.service enp1s0f1np1\n"
+                             "names /etc/systemd/system/b.service enp1s0f1np1 3\n"
                              "digest 00  /etc/systemd/system/b.service\ndigest 00  /x;reboot\n"}}}},
       facts);
   const auto* services = Known(facts.network.boot_services);

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -43,11 +44,30 @@ class BootServicesScript : public testing::Test {
   }
 
   CommandReply Run() const {
-    std::vector<std::string> argv = MakeBootServicesProbe({"enP2p1s0f1np1"}).argv;
+    std::vector<std::string> argv = MakeBootServicesProbe({{"enP2p1s0f1np1", "0002:01:00.1"}}).argv;
     argv[4] = Path("units");
     argv[5] = Path("nets");
+    argv[7] = Path("etc");
     argv.insert(argv.begin(), {"env", "PATH=" + Path("bin") + ":" + std::getenv("PATH")});
     return reconciler::test::RunHere(argv);
+  }
+
+  void PutHook(const std::string& name, const std::string& text) const {
+    Put(name, text);
+    std::filesystem::permissions(folder_ / name, std::filesystem::perms::owner_all);
+  }
+
+  // A line for each hook, with its interfaces and the lines of these.
+  std::string ReadHooks() const {
+    NodeFacts facts;
+    StoreBootServices({.commands = {{"netplan.boot_services", Run()}}}, facts);
+    std::string text;
+    for (const BootHook& hook : facts.network.boot_hooks) {
+      text += hook.path.substr(Path("etc/").size());
+      for (const auto& [netdev, line] : hook.lines) text += fmt::format(" {}:{}", netdev, line);
+      text += "\n";
+    }
+    return text;
   }
 
   // What comes of it: a line for each service, and one for each of its files.
@@ -254,6 +274,96 @@ TEST_F(BootServicesScript, WhatAScriptCallsOrReadsIsLookedAtAndNothingFurther) {
   EXPECT_EQ(Read(),
             "a.service active >multi-user.target.wants\n  a.service\n  a\n"
             "  b enp1s0f1np1 configures\n  c enp1s0f1np1 configures\n");
+}
+
+constexpr const char* kSets =
+    "#!/bin/sh\n# enP7s7\n[ \"$1\" = enp1s0f1np1 ] || exit 0\n"
+    "ip address add 10.0.0.1/24 dev \"$1\"\n";
+
+TEST_F(BootServicesScript, HooksOfDispatchersAreFoundWithTheLineThatNamesAPort) {
+  PutHook("etc/NetworkManager/dispatcher.d/50-fabric", kSets);
+  PutHook("etc/NetworkManager/dispatcher.d/pre-up.d/a", "ip link set enP2p1s0f1np1 mtu 9000\n");
+  PutHook("etc/NetworkManager/dispatcher.d/no-wait.d/b", kSets);
+  PutHook("etc/NetworkManager/dispatcher.d/pre-down.d/c", kSets);
+  PutHook("etc/NetworkManager/dispatcher.d/shows", "ip address show dev enp1s0f1np1\n");
+  PutHook("etc/NetworkManager/dispatcher.d/other", "ip link set eth9 up\n");
+  Put("etc/NetworkManager/dispatcher.d/not-executable", kSets);
+  PutHook("etc/NetworkManager/dispatcher.d/spark-reconcile-x", kSets);
+  PutHook("etc/NetworkManager/dispatcher.d/two words", kSets);
+  EXPECT_EQ(ReadHooks(),
+            "NetworkManager/dispatcher.d/50-fabric enp1s0f1np1:3\n"
+            "NetworkManager/dispatcher.d/no-wait.d/b enp1s0f1np1:3\n"
+            "NetworkManager/dispatcher.d/pre-up.d/a enP2p1s0f1np1:1\n");
+}
+
+TEST_F(BootServicesScript, HooksAreFoundBesideServices) {
+  PutService("a.service", Path("a"));
+  Put("a", "ip link set enp1s0f1np1 up\n");
+  PutHook("etc/NetworkManager/dispatcher.d/50-fabric", kSets);
+  EXPECT_EQ(Read(),
+            "a.service active >multi-user.target.wants\n  a.service\n"
+            "  a enp1s0f1np1 configures\n");
+  EXPECT_EQ(ReadHooks(), "NetworkManager/dispatcher.d/50-fabric enp1s0f1np1:3\n");
+}
+
+TEST_F(BootServicesScript, HooksOfADispatcherThatIsNotInstalledHaveNoEffect) {
+  PutHook("etc/networkd-dispatcher/routable.d/10-fabric", kSets);
+  Put("etc/network/interfaces", "iface enp1s0f1np1 inet static\n");
+  PutHook("etc/network/if-up.d/fabric", kSets);
+  const bool has_ifupdown = std::filesystem::exists("/usr/sbin/ifup");
+  const bool has_dispatcher = std::filesystem::exists("/usr/bin/networkd-dispatcher");
+  if (!has_ifupdown && !has_dispatcher) {
+    EXPECT_EQ(ReadHooks(), "");
+  }
+  PutHook("bin/ifup", "");
+  PutHook("bin/networkd-dispatcher", "");
+  EXPECT_EQ(ReadHooks(),
+            "network/if-up.d/fabric enp1s0f1np1:3\nnetwork/interfaces enp1s0f1np1:1\n"
+            "networkd-dispatcher/routable.d/10-fabric enp1s0f1np1:3\n");
+}
+
+TEST_F(BootServicesScript, OfIfupdownAnIfaceOrACommandOfAPortCounts) {
+  PutHook("bin/ifup", "");
+  Put("etc/network/interfaces",
+      "auto enp1s0f1np1\n# iface enp1s0f1np1 inet dhcp\niface enP7s7 inet dhcp\n"
+      "  description ip link set enp1s0f1np1 up\n");
+  Put("etc/network/interfaces.d/fabric",
+      "auto lo\niface lo inet loopback\n"
+      "  post-up ip link set enP2p1s0f1np1 up\n");
+  EXPECT_EQ(ReadHooks(),
+            "network/interfaces enP7s7:3\nnetwork/interfaces.d/fabric enP2p1s0f1np1:3\n");
+}
+
+TEST_F(BootServicesScript, RulesOfUdevAreFoundByNameMacAndPciAddress) {
+  Put("nets/enp1s0f1np1/address", "02:53:50:00:01:04\n");
+  const std::string at = "etc/udev/rules.d/";
+  Put(at + "10-mac.rules",
+      "# ATTR{address}==\"02:53:50:00:01:04\", NAME=\"x\"\n\n"
+      "SUBSYSTEM==\"net\", \\\n  ATTR{address}==\"02:53:50:00:01:04\", NAME=\"fab0\"\n");
+  Put(at + "20-pci.rules", "KERNELS==\"0002:01:00.1\", ENV{NM_UNMANAGED}=\"1\"\n");
+  Put(at + "30-run.rules", "KERNEL==\"enp1s0f1np1\", RUN+=\"/usr/local/sbin/x\"\n");
+  Put(at + "40-mtu.rules", "ACTION==\"add\", KERNEL==\"enp1s0f1np1\", ATTR{mtu}=\"9000\"\n");
+  Put(at + "50-tag.rules", "KERNEL==\"enp1s0f1np1\", NAME==\"x\", TAG+=\"systemd\"\n");
+  Put(at + "60-other.rules", "KERNEL==\"eth9\", NAME=\"eth10\"\n");
+  Put(at + "70-no-rules", "KERNEL==\"enp1s0f1np1\", NAME=\"x\"\n");
+  EXPECT_EQ(ReadHooks(),
+            "udev/rules.d/10-mac.rules enp1s0f1np1:3\n"
+            "udev/rules.d/20-pci.rules enP2p1s0f1np1:1\n"
+            "udev/rules.d/30-run.rules enp1s0f1np1:1\n"
+            "udev/rules.d/40-mtu.rules enp1s0f1np1:1\n");
+}
+
+TEST_F(BootServicesScript, NoTextOfAHookIsPrinted) {
+  PutHook("etc/NetworkManager/dispatcher.d/50-fabric",
+          "key=secret\nip address add 10.9.8.7/24 dev enp1s0f1np1\n");
+  EXPECT_EQ(Run().out.find("secret"), std::string::npos);
+  EXPECT_EQ(Run().out.find("10.9.8.7"), std::string::npos);
+}
+
+TEST_F(BootServicesScript, AHookThatIsTooLargeOrAProgramIsPassedOver) {
+  PutHook("etc/NetworkManager/dispatcher.d/large", kSets + std::string(70000, '#'));
+  PutHook("etc/NetworkManager/dispatcher.d/program", "\001\002\003 ip link set enp1s0f1np1 up\n");
+  EXPECT_EQ(ReadHooks(), "");
 }
 
 TEST_F(BootServicesScript, WithoutServicesThereIsNothing) {
