@@ -11,7 +11,7 @@
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/reads/boot_services.h"
 #include "plugins/netplan/reads/rdma_users.h"
-#include "plugins/netplan/start_unit.sh.h"
+#include "plugins/netplan/scripts/start_unit.sh.h"
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 

@@ -14,7 +14,7 @@
 #include "plugins/netplan/missing_port.h"
 #include "plugins/netplan/reads/manager_keys.h"
 #include "plugins/netplan/reads/rdma_users.h"
-#include "plugins/netplan/set_addresses.sh.h"
+#include "plugins/netplan/scripts/set_addresses.sh.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/link_local.h"
 

@@ -11,8 +11,8 @@
 #include "plugins/netplan/adopt/claims.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/intent.h"
-#include "plugins/netplan/make_master.sh.h"
 #include "plugins/netplan/reads/rdma_users.h"
+#include "plugins/netplan/scripts/make_master.sh.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {

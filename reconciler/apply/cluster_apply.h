@@ -12,7 +12,7 @@
 #include "reconciler/apply/ledger_keeper.h"
 #include "reconciler/apply/verification.h"
 #include "reconciler/cabling/judge.h"
-#include "reconciler/fabric/locate_ports.h"
+#include "reconciler/fabric/found/locate_ports.h"
 #include "reconciler/model/verification_outcome.h"
 #include "reconciler/node/session.h"
 

@@ -4,7 +4,7 @@
 
 #include "plugins/registry.h"
 #include "reconciler/cli/progress.h"
-#include "reconciler/fabric/locate_ports.h"
+#include "reconciler/fabric/found/locate_ports.h"
 #include "reconciler/node/node_program.h"
 
 namespace reconciler::cli {

@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "reconciler/base/text.h"
-#include "reconciler/fabric/locate_ports.h"
+#include "reconciler/fabric/found/locate_ports.h"
 #include "reconciler/gather/gather_script.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/planning/ledger.h"

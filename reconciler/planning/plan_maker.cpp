@@ -9,7 +9,7 @@
 #include "reconciler/base/digest.h"
 #include "reconciler/base/name_pattern.h"
 #include "reconciler/base/text.h"
-#include "reconciler/fabric/locate_ports.h"
+#include "reconciler/fabric/found/locate_ports.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/adopt/find_adoptable.h"
 #include "reconciler/planning/change_cause.h"

@@ -10,7 +10,7 @@
 #include "reconciler/base/digest.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
-#include "reconciler/fabric/locate_ports.h"
+#include "reconciler/fabric/found/locate_ports.h"
 #include "reconciler/planning/diff.h"
 #include "reconciler/planning/foreign.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "reconciler/base/text.h"
-#include "reconciler/fabric/found_addresses.h"
+#include "reconciler/fabric/found/found_addresses.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/verify/containers/loaded_nccl.h"
 #include "reconciler/verify/diagnosis/diagnose.h"

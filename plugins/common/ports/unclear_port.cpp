@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reconciler/base/text.h"
-#include "reconciler/fabric/locate_ports.h"
+#include "reconciler/fabric/found/locate_ports.h"
 
 namespace reconciler::plugins {
 namespace {

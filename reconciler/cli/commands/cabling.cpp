@@ -13,7 +13,7 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/fabric/locate_ports.h"
+#include "reconciler/fabric/found/locate_ports.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/layout.h"
 

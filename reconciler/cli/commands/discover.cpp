@@ -14,7 +14,7 @@
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/discovery/adopt.h"
 #include "reconciler/discovery/discovery.h"
-#include "reconciler/fabric/locate_ports.h"
+#include "reconciler/fabric/found/locate_ports.h"
 #include "reconciler/manifest/starter.h"
 #include "reconciler/planning/adopt/find_adoptable.h"
 #include "reconciler/planning/plan_maker.h"

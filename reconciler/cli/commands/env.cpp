@@ -11,7 +11,7 @@
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/fabric/drawing/container_flags.h"
-#include "reconciler/fabric/locate_ports.h"
+#include "reconciler/fabric/found/locate_ports.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/verify/environment.h"
 

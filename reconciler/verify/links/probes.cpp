@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "reconciler/base/ipv4.h"
-#include "reconciler/fabric/found_addresses.h"
+#include "reconciler/fabric/found/found_addresses.h"
 #include "reconciler/fabric/link_local.h"
 #include "reconciler/model/find.h"
 

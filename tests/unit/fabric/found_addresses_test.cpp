@@ -1,4 +1,4 @@
-#include "reconciler/fabric/found_addresses.h"
+#include "reconciler/fabric/found/found_addresses.h"
 
 #include <gtest/gtest.h>
 

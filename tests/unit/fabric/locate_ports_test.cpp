@@ -1,4 +1,4 @@
-#include "reconciler/fabric/locate_ports.h"
+#include "reconciler/fabric/found/locate_ports.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

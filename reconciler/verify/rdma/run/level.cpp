@@ -6,7 +6,7 @@
 #include <set>
 
 #include "reconciler/base/text.h"
-#include "reconciler/fabric/found_addresses.h"
+#include "reconciler/fabric/found/found_addresses.h"
 #include "reconciler/verify/finding/join.h"
 #include "reconciler/verify/links/device_facts.h"
 

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "plugins/netplan/set_addresses.sh.h"
+#include "plugins/netplan/scripts/set_addresses.sh.h"
 #include "reconciler/base/text.h"
 #include "tests/support/script_tree.h"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reconciler/fabric/found_addresses.h"
+#include "reconciler/fabric/found/found_addresses.h"
 #include "tests/support/fake_transport.h"
 #include "tests/unit/verify/sample.h"
 
