@@ -112,8 +112,8 @@ class Guard(LabTest):
     def test_3_a_killed_controller_means_that_the_node_reverts_it_on_its_own(self):
         before = self.states()
         self.start_and_stop_half_way(self.kill)
-        guard = self.lab.sh(1, GUARDS).split()[0]
-        shown = self.lab.sh(1, f"systemctl show -p Restart -p StartLimitIntervalUSec -p OOMScoreAdjust {guard}")
+        guard = self.lab.sh(1, GUARDS).split()[0].rpartition(".")[0]
+        shown = self.lab.sh(1, f"systemctl show -p Restart -p StartLimitIntervalUSec -p OOMScoreAdjust {guard}.service")
         self.assertEqual(sorted(shown.split()), ["OOMScoreAdjust=-900", "Restart=on-failure", "StartLimitIntervalUSec=0"])
         # The unit's start takes 20 s or more, then the guard's 90 s without progress.
         if not speed.eventually(lambda: self.states() == before, 200, 1):
