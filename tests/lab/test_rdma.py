@@ -202,7 +202,7 @@ class Rdma(LabTest):
             self.reconnect(netdev)
         speed.assert_within(time.monotonic() - began, 120)
         self.assertIn(("port-down", ("spark-2",), ("rail1",)), findings)
-        # On a busy machine spark-1's time can be over before its device has given up sending again.
+        # The write's own time can be over before spark-1's device has given up sending again.
         self.assertEqual(len(findings & {("no-acknowledgement", ("spark-1",), ("rail1",)),
                                          ("write-hangs", ("spark-1",), ("rail1",))}), 1, findings)
         outcomes = {(check["what"], check["from"], check["outcome"]) for check in report["checks"]
