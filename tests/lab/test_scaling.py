@@ -37,6 +37,25 @@ class Scaling(LabTest):
         self.spark("apply", manifest, "--yes", "--brief", *options, expect=0)  # verifies
         self.assert_empty_plan(manifest)
 
+    def start_with_pair(self):
+        """Two nodes with a cable between their right cages; returns their manifest."""
+        self.lab.lab("swap", "1")
+        for node in (2, 3):
+            for port in ("enp1s0f0np0", "enP2p1s0f0np0"):
+                self.lab.lab("cut", str(node), port)
+        manifest = self.variant_of(PAIR)
+        self.converge(manifest)
+        return manifest
+
+    def become_ring(self, manifest):
+        """Adds spark-3 and its cables; returns what add-node said."""
+        said = self.spark("add-node", "spark-3", "192.168.1.23", manifest, expect=0).stdout
+        self.lab.lab("swap", "1")
+        self.lab.lab("reconnect")
+        self.converge(manifest)
+        self.assert_all_pairs_verified(manifest, 3, 2)
+        return said
+
     def leave(self, manifest, node):
         """What remove-node says, when nothing is left of us on the node."""
         self.spark("uninstall", manifest, "--node", f"spark-{node}", "--yes", "--brief", expect=0)
@@ -53,15 +72,10 @@ class Cables(Scaling):
     options = ("--topology", "ring")
 
     def test_a_pair_becomes_a_ring_of_three_and_a_pair_again_while_its_cable_keeps_its_addresses(self):
-        self.lab.lab("swap", "1")
-        for node in (2, 3):
-            for port in ("enp1s0f0np0", "enP2p1s0f0np0"):
-                self.lab.lab("cut", str(node), port)
-        manifest = self.variant_of(PAIR)
-        self.converge(manifest)
+        manifest = self.start_with_pair()
         pair = [self.addresses(node) for node in (1, 2)]
 
-        said = self.spark("add-node", "spark-3", "192.168.1.23", manifest, expect=0).stdout
+        said = self.become_ring(manifest)
         self.assertTrue(said.endswith(f"""
 note: the topology is `ring` now, which needs no switch; with --switch it would be `switch`
 note: new subnets: 192.168.179.0/24, 192.168.180.0/24, 192.168.181.0/24, 192.168.182.0/24; nothing else may use them
@@ -70,10 +84,6 @@ note: new subnets: 192.168.179.0/24, 192.168.180.0/24, 192.168.181.0/24, 192.168
   spark-2 p0 to spark-3 p1: new
   spark-3 p0 to spark-1 p1: new
 {TO_ADD.format(manifest)}"""), said)
-        self.lab.lab("swap", "1")
-        self.lab.lab("reconnect")
-        self.converge(manifest)
-        self.assert_all_pairs_verified(manifest, 3, 2)
         ring = [self.addresses(node) for node in (1, 2, 3)]
         self.assertEqual(ring[1], {**pair[1], **{port: ring[1][port] for port in ("enp1s0f0np0", "enP2p1s0f0np0")}})
         self.assertEqual([ring[0][port] for port in ("enp1s0f0np0", "enP2p1s0f0np0")],
@@ -93,34 +103,61 @@ note: free subnets: 192.168.179.0/24, 192.168.180.0/24, 192.168.181.0/24, 192.16
         self.assertEqual(self.addresses(2), pair[1])
         self.assertEqual(sorted(self.addresses(1).values()), sorted(pair[0].values()))
 
+        said = self.spark("add-node", "spark-3", "192.168.1.23", manifest, "--switch", expect=0).stdout
+        self.assertTrue(said.endswith(f"""
+note: the topology is `switch` now: one cable from every node to it, in place of those between nodes
+{CABLES}\
+  spark-1 p0 to the switch
+  spark-2 p1 to the switch
+  spark-3 p1 to the switch
+{TO_ADD.format(manifest)}"""), said)
+
 
 class Switch(Scaling):
-    def grow(self, manifest, old, new, *options):
+    """A pair with a cable, then a ring of three, then a switch."""
+
+    nodes = 3
+    options = ("--topology", "ring")
+
+    def grow(self, manifest, old, new):
+        """By nodes at the switch."""
         before = [self.addresses(node) for node in range(1, old + 1)]
         self.lab.lab("add", str(new))
-        said = [self.spark("add-node", f"spark-{node}", f"192.168.1.{20 + node}", manifest,
-                           *(options if node == old + 1 else ()), expect=0).stdout for node in range(old + 1, new + 1)]
-        planned = self.changes(self.plan(manifest))
-        for node, kind, name in planned:
+        for node in range(old + 1, new + 1):
+            self.spark("add-node", f"spark-{node}", f"192.168.1.{20 + node}", manifest, expect=0)
+        for node, kind, name in self.changes(self.plan(manifest)):
             if int(node.removeprefix("spark-")) <= old:
                 self.assertIn((kind, name), OF_PEERS)
         self.converge(manifest)
         self.assert_all_pairs_verified(manifest, new, 2)
         self.assertEqual([self.addresses(node) for node in range(1, old + 1)], before)
-        return said
 
-    def test_growing_and_shrinking_change_on_other_nodes_only_what_they_know_of_their_peers(self):
-        manifest = self.variant_of(PAIR)
-        self.converge(manifest)
-        said = self.grow(manifest, 2, 4, "--switch")
-        self.assertTrue(said[0].endswith(f"""
+    def test_two_nodes_become_three_then_four_then_eight_and_one_of_them_leaves(self):
+        manifest = self.start_with_pair()
+        self.become_ring(manifest)
+
+        refused = self.spark("add-node", "spark-4", "192.168.1.24", manifest, expect=1)
+        self.assertTrue(refused.stderr.endswith(": a ring has no place for one more node\n  hint: cable all nodes to a switch, and give --switch\n"),
+                        refused.stderr)
+        said = self.spark("add-node", "spark-4", "192.168.1.24", manifest, "--switch", expect=0).stdout
+        self.assertTrue(said.endswith(f"""
 note: the topology is `switch` now: one cable from every node to it, in place of those between nodes
+note: all nodes are in 192.168.177.0/24, 192.168.178.0/24 now; the other subnets are free, and the addresses in them go
 {CABLES}\
   spark-1 p1 to the switch
   spark-2 p1 to the switch
   spark-3 p1 to the switch
-{TO_ADD.format(manifest)}"""), said[0])
-        self.assertTrue(said[1].endswith(f"{CABLES}  spark-4 p1 to the switch\n{TO_ADD.format(manifest)}"), said[1])
+  spark-4 p1 to the switch
+{TO_ADD.format(manifest)}"""), said)
+        self.lab.lab("rewire", "switch")
+        self.lab.lab("add", "4")
+        self.converge(manifest)
+        self.assert_all_pairs_verified(manifest, 4, 2)
+        for node in range(1, 5):
+            found = self.addresses(node)
+            self.assertEqual([found.get(port, []) for port in ("enp1s0f0np0", "enP2p1s0f0np0", "enp1s0f1np1", "enP2p1s0f1np1")],
+                             [[], [], [f"192.168.177.{node}/24"], [f"192.168.178.{node}/24"]])
+
         self.grow(manifest, 4, 8)
         before = [self.addresses(node) for node in range(1, 8)]
         said = self.leave(manifest, 8)
