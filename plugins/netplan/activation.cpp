@@ -49,11 +49,13 @@ std::vector<std::string> ListGeneratedFiles(Renderer renderer,
   return files;
 }
 
-std::vector<std::string> ListMasterFiles(const std::vector<std::string>& masters) {
+std::vector<std::string> ListMasterFiles(Renderer renderer,
+                                         const std::vector<std::string>& masters) {
   std::vector<std::string> files;
   for (const std::string& master : masters) {
-    for (const char* end : {"network", "netdev"}) {
-      files.push_back(fmt::format("{}/10-netplan-{}.{}", kNetworkd, master, end));
+    files.push_back(NameGeneratedFile(renderer, master));
+    if (renderer == Renderer::kNetworkd) {
+      files.push_back(fmt::format("{}/10-netplan-{}.netdev", kNetworkd, master));
     }
   }
   return files;
@@ -62,7 +64,7 @@ std::vector<std::string> ListMasterFiles(const std::vector<std::string>& masters
 std::vector<std::string> ListAllGenerated(Renderer renderer, const std::vector<std::string>& ours,
                                           const std::vector<std::string>& masters) {
   std::vector<std::string> files = ListGeneratedFiles(renderer, ours);
-  for (std::string& file : ListMasterFiles(masters)) files.push_back(std::move(file));
+  for (std::string& file : ListMasterFiles(renderer, masters)) files.push_back(std::move(file));
   return files;
 }
 
@@ -73,7 +75,7 @@ RunCommand CheckGenerated(Renderer renderer, const std::vector<std::string>& our
   for (const std::string& netdev : ours) {
     command.argv.push_back(std::string(kScratch) + NameGeneratedFile(renderer, netdev));
   }
-  for (const std::string& file : ListMasterFiles(masters)) {
+  for (const std::string& file : ListMasterFiles(renderer, masters)) {
     command.argv.push_back(std::string(kScratch) + file);
   }
   return command;
@@ -139,13 +141,13 @@ std::vector<std::string> OnlyWhereGenerated(const std::string& netdev,
 
 std::string NameInSys(const std::string& netdev) { return "/sys/class/net/" + netdev; }
 
-RunCommand Reload(Renderer renderer, const std::vector<std::string>& ours) {
+// `files`: those that were generated.
+RunCommand Reload(Renderer renderer, const std::vector<std::string>& files) {
   if (renderer == Renderer::kNetworkd) {
     return {.argv = {"networkctl", "reload"}, .time_limit_s = kActivateLimitS};
   }
   RunCommand command{.argv = {"nmcli", "connection", "load"}, .time_limit_s = kActivateLimitS};
-  for (const std::string& netdev : ours)
-    command.argv.push_back(NameGeneratedFile(renderer, netdev));
+  command.argv.insert(command.argv.end(), files.begin(), files.end());
   return command;
 }
 
@@ -173,10 +175,11 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
     commands.push_back(std::move(command));
   }
   commands.push_back({.argv = {"rm", "-r", scratch}});  // the copy may hold Wi-Fi passwords
-  std::vector<std::string> makes = ListAllGenerated(renderer, ours, masters);
+  const std::vector<std::string> files = ListAllGenerated(renderer, ours, masters);
+  std::vector<std::string> makes = files;
   makes.emplace_back(kUdevRules);
   for (RunCommand& command : commands) command.makes = makes;
-  commands.push_back(Reload(renderer, ours));
+  commands.push_back(Reload(renderer, files));
   for (std::size_t i = 0; i < commands.size(); ++i) {
     commands[i].id = fmt::format("regenerate the network, step {}", i + 1);
   }
@@ -189,14 +192,20 @@ RunCommand RemoveGenerated(Renderer renderer, const std::vector<std::string>& ou
   return remove;
 }
 
-RunCommand RemoveGeneratedMasters(const std::vector<std::string>& masters) {
-  RunCommand remove{.argv = {"rm", "-f", "--"}, .makes = ListMasterFiles(masters)};
+RunCommand RemoveGeneratedMasters(Renderer renderer, const std::vector<std::string>& masters) {
+  RunCommand remove{.argv = {"rm", "-f", "--"}, .makes = ListMasterFiles(renderer, masters)};
   remove.argv.insert(remove.argv.end(), remove.makes.begin(), remove.makes.end());
   return remove;
 }
 
 RunCommand Dissolve(const std::string& master) {
   return {.argv = {"ip", "link", "delete", "dev", master}, .sets = NameInSys(master)};
+}
+
+RunCommand DropMaster(const std::string& master) {
+  return {.argv = {"nmcli", "connection", "reload"},
+          .time_limit_s = kActivateLimitS,
+          .sets = NameInSys(master)};
 }
 
 RunCommand TakeDown(const std::string& netdev) {

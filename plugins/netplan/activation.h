@@ -20,8 +20,13 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
                                    const std::vector<std::string>& masters = {});
 
 // What networkd has of them goes, and then they themselves where they are there.
-RunCommand RemoveGeneratedMasters(const std::vector<std::string>& masters);
+RunCommand RemoveGeneratedMasters(Renderer renderer, const std::vector<std::string>& masters);
 RunCommand Dissolve(const std::string& master);
+
+// The same with NetworkManager, which deletes a bond or bridge when its profile goes down, and
+// makes it again for a member as long as it knows the profile. So this comes after TakeDown and
+// after RemoveGeneratedMasters.
+RunCommand DropMaster(const std::string& master);
 
 // For a node that had no file of ours: what netplan made of it goes. The manager still has it in
 // memory, and lets go with ReloadFiles.

@@ -23,19 +23,29 @@ std::vector<std::string> ListNetdevs(const Adoption& adoption) {
 }
 
 // networkd does not make it again before it reads its files, and by then none says so.
-void DissolveMasters(const PluginInput& input, const Adoption& adoption,
+void DissolveMasters(const PluginInput& input, Renderer renderer, const Adoption& adoption,
                      std::vector<Action>& actions) {
   if (adoption.masters.empty()) return;
-  actions.emplace_back(RemoveGeneratedMasters(adoption.masters));
-  for (const std::string& master : adoption.masters) {
-    if (FindLink(input, master) != nullptr) actions.emplace_back(Dissolve(master));
+  std::vector<std::string> live = adoption.masters;
+  std::erase_if(live, [&](const std::string& one) { return FindLink(input, one) == nullptr; });
+  const RunCommand remove = RemoveGeneratedMasters(renderer, adoption.masters);
+  switch (renderer) {
+    case Renderer::kNetworkd:
+      actions.emplace_back(remove);
+      for (const std::string& master : live) actions.emplace_back(Dissolve(master));
+      break;
+    case Renderer::kNetworkManager:
+      for (const std::string& master : live) actions.emplace_back(TakeDown(master));
+      actions.emplace_back(remove);
+      for (const std::string& master : live) actions.emplace_back(DropMaster(master));
+      break;
   }
 }
 
 std::vector<Action> LetGo(const PluginInput& input, const Intent& intent,
                           const Adoption& adoption) {
   std::vector<Action> actions;
-  DissolveMasters(input, adoption, actions);
+  DissolveMasters(input, intent.tree.renderer, adoption, actions);
   if (adoption.others.empty()) return actions;
   if (intent.tree.renderer == Renderer::kNetworkManager) {
     for (const std::string& netdev : adoption.others) actions.emplace_back(TakeDown(netdev));
@@ -62,7 +72,8 @@ std::vector<Action> ListRevert(const PluginInput& input, const Intent& intent,
                                const Adoption& adoption) {
   std::vector<Action> revert;
   if (!adoption.masters.empty()) {
-    // networkd makes a bond or bridge when it reads its files, and puts each port into it again.
+    // networkd makes a bond or bridge when it reads its files, and puts each port into it again;
+    // NetworkManager makes it with its first member.
     revert.emplace_back(ReloadFiles(intent.tree.renderer));
     for (const std::string& netdev : adoption.ours) {
       if (FindLink(input, netdev) == nullptr) continue;

@@ -22,6 +22,10 @@ bool IsIn(const std::string& word, const std::vector<std::string>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+std::string_view NameRenderer(Renderer renderer) {
+  return renderer == Renderer::kNetworkd ? "networkd" : "NetworkManager";
+}
+
 // A file that NetworkManager writes is adopted by the name of the profile in it.
 std::string AdviseToNameProfile(const PluginInput& input, const std::string& path,
                                 const std::string& content) {
@@ -64,11 +68,11 @@ void CheckMasters(const PluginInput& input, const NetplanDefinitions& text, cons
       Refuse(in_use, fmt::format("take that from {}, or remove {} from adopt", name, name),
              adoption);
     }
-    if (ReadForeignTree(input.facts, {}).renderer != Renderer::kNetworkd ||
-        master.renderer == "NetworkManager") {
-      Refuse(fmt::format("{} is NetworkManager's", name),
-             "only a bond or bridge that networkd makes is dissolved: remove it from adopt",
-             adoption);
+    const std::string_view manager = NameRenderer(ReadForeignTree(input.facts, {}).renderer);
+    if (!master.renderer.empty() && master.renderer != manager) {
+      Refuse(fmt::format("{} is {}'s, and the ports of the fabric are {}'s", name,
+                         MakePrintable(master.renderer), manager),
+             "remove it from adopt", adoption);
     }
   }
 }
@@ -137,10 +141,6 @@ Adoption JudgeFile(const PluginInput& input, const AdoptEntry& entry, const Mast
   CheckDigest(*file, adoption);
   CheckLeading(protection, adoption);
   return adoption;
-}
-
-std::string_view NameRenderer(Renderer renderer) {
-  return renderer == Renderer::kNetworkd ? "networkd" : "NetworkManager";
 }
 
 // Interfaces of other files, the way to the node among them, would get another manager at the next

@@ -168,10 +168,10 @@ std::vector<std::string> ListPortsOfOriginal(const PluginInput& input, const Cha
 }
 
 // The bonds and bridges that it makes of them.
-std::vector<std::string> ListMastersOfOriginal(const ForeignTree& tree, const Change& change) {
+std::vector<std::string> ListMastersOfOriginal(const Change& change) {
   std::vector<std::string> masters;
   const WriteFile* write = FindOriginal(change);
-  if (write == nullptr || tree.renderer != Renderer::kNetworkd) return masters;
+  if (write == nullptr) return masters;
   const auto text = ReadDefinitions(write->state.content, write->path);
   for (const MasterDefinition& one : text ? text->masters : std::vector<MasterDefinition>()) {
     masters.push_back(one.name);
@@ -193,7 +193,7 @@ void BringToEffect(const PluginInput& input, const std::vector<std::string>& net
   const ForeignTree tree = ReadForeignTree(input.facts, netdevs);
   if (tree.unclear.empty()) {
     change.triggers =
-        ActivateAgain(tree.renderer, tree.files, netdevs, ListMastersOfOriginal(tree, change));
+        ActivateAgain(tree.renderer, tree.files, netdevs, ListMastersOfOriginal(change));
   }
 }
 
@@ -209,8 +209,7 @@ std::string FindPortOfBoth(const PluginInput& input, const std::vector<std::stri
 // A bond or bridge that it makes may be another one by now, which leads to the node.
 std::string ExplainLeading(const PluginInput& input, const std::vector<std::string>& netdevs,
                            const Change& change) {
-  std::vector<std::string> all =
-      ListMastersOfOriginal(ReadForeignTree(input.facts, netdevs), change);
+  std::vector<std::string> all = ListMastersOfOriginal(change);
   all.insert(all.end(), netdevs.begin(), netdevs.end());
   return ExplainProtected(FindProtection(input.node, input.facts), all);
 }

@@ -8,6 +8,7 @@ import unittest
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+import test_adopt  # noqa: E402
 import test_starting_states  # noqa: E402
 from test_adopt import GUIDE, ONE_SUBNET, RIGHT, SEPARATE  # noqa: E402
 from test_starting_states import BRIDGE, BRIDGE_FILE, LINK_LOCAL, SPARKRUN  # noqa: E402
@@ -35,15 +36,11 @@ KEPT = """network:
 """
 
 
-class DgxOsStates(test_starting_states.StartingState):
+class DgxOsStates(test_adopt.WithoutLinkFiles, test_starting_states.StartingState):
     options = ("--topology", "direct", "--like", "dgx-os")
 
     def setUp(self):
         UninstallTest.setUp(self)  # bare is as after a restart
-
-    def state(self, node):
-        """Without udev's files of ports, which are those of the last boot: NetworkManager sets the MTU on its own."""
-        return "".join(line for line in super().state(node).splitlines(keepends=True) if ".link " not in line)
 
     def walk(self, text, ids, address, expect):
         """discover, plan, apply, verify, re-plug, restart, uninstall, restart. `address`: how those of the file begin. Returns the
@@ -151,22 +148,37 @@ free and takes its place: spark-1 {RIGHT[1]} 192.168.0.2 → 192.168.177.1, spar
         self.assert_lasts(manifest)
         self.assert_way_back(manifest, before, after_restart=bare)
 
-    def test_i_a_bridge_of_networkmanager_is_blocked_until_its_file_is_gone(self):
-        bare = self.settle_both()
+    def test_i_a_bridge_of_a_netplan_file_is_dissolved_until_the_uninstall_makes_it_again(self):
+        port = RIGHT[0]
         self.set_up(BRIDGE_FILE, BRIDGE)
-        for node in (1, 2):
-            self.wait_until(node, "ip -br -4 address show dev br-fabric | grep -q 192.168.50")
+        self.wait_for_bridge()
+        before = self.settle_both()
         manifest, found, errors = self.discover(2)
-        self.assertNotIn("adopt:", found)
-        self.assertIn(f"not as found: rail0: spark-1 {RIGHT[0]} is a member of br-fabric, which RDMA bypasses: not expressible; "
+        self.assertIn(f"not as found: rail0: spark-1 {port} is a member of br-fabric, which RDMA bypasses: not expressible; "
                       "192.168.177.0/24 is free and takes its place\n", errors)
-        self.assertIn(f"not as found: spark-1, spark-2: {BRIDGE_FILE} configures {', '.join(RIGHT)}; move it away or remove them from it, "
-                      "then plan again\n", errors)
-        self.spark("apply", manifest, "--yes", "--brief", expect=2)
-        self.on_both(f"rm {BRIDGE_FILE}; netplan apply; nmcli -t -f DEVICE device | grep -x br-fabric && nmcli device delete br-fabric; true")
+        self.assertIn(f"  - {{file: {BRIDGE_FILE}, nodes: {{spark-1: ", found)
+        self.assertIn("\n  - {master: br-fabric, nodes: [spark-1, spark-2]}\n", found)
+        lines, _ = self.printed_plan(manifest)
+        self.assertIn("; dissolves br-fabric", lines[0])
+        adopt = re.search(r"(?m)^adopt:.*\n((?:  - .*\n)+)", found)[1]
+        self.cut_off_half_way(self.manifest("adopt:\n" + adopt), lambda: "br-fabric" not in self.lab.sh(1, "ls /sys/class/net"))
+        self.wait_for_bridge()
+        self.assert_becomes(before)
         self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
-        self.assert_lasts(manifest)
-        self.assert_way_back(manifest, bare)
+        self.assert_lasts(manifest, BRIDGE_FILE)
+        for node in (1, 2):
+            self.assertNotIn("br-fabric", self.lab.sh(node, "ls /sys/class/net; nmcli -t -f NAME connection show"))
+        self.uninstall(manifest)
+        self.wait_for_bridge()
+        self.assert_becomes(before)
+        self.restart_both()
+        self.wait_for_bridge()
+        self.assert_becomes(before)
+
+    def wait_for_bridge(self):
+        for node in (1, 2):
+            self.wait_until(node, "ip -br -4 address show dev br-fabric | grep -q 192.168.50 && "
+                                  f"readlink /sys/class/net/{RIGHT[0]}/master | grep -q br-fabric")
 
     def test_j_one_end_bare_and_one_as_nvidia_left_it(self):
         self.write(GUIDE, ONE_SUBNET.format(0, 3, 4), 2)

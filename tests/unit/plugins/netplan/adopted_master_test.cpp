@@ -183,13 +183,73 @@ TEST(NetplanAdoptMaster, OneThatAnotherFileOrProgramMakesTooIsNotDissolved) {
             "move that to another file, or remove it from adopt");
 }
 
-TEST(NetplanAdoptMaster, OneOfNetworkManagerIsNotDissolved) {
-  MasterCase one("network:\n  renderer: NetworkManager\n" +
-                 FormatBridge().substr(std::string("network:\n").size()));
-  one.NameMaster();
-  EXPECT_EQ(one.Detail(Get(), kBridgeFile),
-            "blocked: is not adopted: br0 is NetworkManager's: only a bond or bridge that networkd "
-            "makes is dissolved: remove it from adopt");
+// The renderer that the bridge names is not the one of the ports.
+TEST(NetplanAdoptMaster, OneOfAnotherManagerThanThePortsIsNotDissolved) {
+  const auto name_renderer = [](const std::string& renderer) {
+    std::string text = FormatBridge();
+    const std::string members = "{interfaces: ";
+    return text.insert(text.find(members) + 1, "renderer: " + renderer + ", ");
+  };
+  EXPECT_EQ(DetailOfNamed(name_renderer("NetworkManager")),
+            "blocked: is not adopted: br0 is NetworkManager's, and the ports of the fabric are "
+            "networkd's: remove it from adopt");
+  EXPECT_EQ(DetailOfNamed(name_renderer("networkd")),
+            "into 60-spark-reconcile.yaml, 2 ports, other addresses and MTU; dissolves br0; not "
+            "carried over: IPv6 link-local, router advertisements");
+}
+
+// Another file has NetworkManager as the renderer, so that the bridge's may go.
+struct NetworkManagersMaster : MasterCase {
+  NetworkManagersMaster() {
+    AddFile("/etc/netplan/01-all.yaml", "network: {version: 2, renderer: NetworkManager}\n");
+    for (const char* netdev : {"enp1s0f1np1", "enP2p1s0f1np1"}) {
+      facts.links.at(netdev).manager = LinkManager::kNetworkManager;
+    }
+    NameMaster();
+  }
+};
+
+TEST(NetplanAdoptMaster, NetworkManagerDeletesItAndDropsItsProfile) {
+  NetworkManagersMaster one;
+  const std::vector<Action> actions = one.Plan(kBridgeFile).actions;
+  ASSERT_EQ(actions.size(), 4u);
+  EXPECT_THAT(
+      test::Lines(std::vector<Action>(actions.begin() + 1, actions.end())),
+      ElementsAre("find /run -maxdepth 3 -path "
+                  "/run/NetworkManager/system-connections/netplan-br0.nmconnection -exec "
+                  "nmcli --wait 45 connection down id netplan-br0 ;",
+                  "rm -f -- /run/NetworkManager/system-connections/netplan-br0.nmconnection",
+                  "nmcli connection reload"));
+  EXPECT_THAT(std::get<RunCommand>(actions[2]).makes,
+              ElementsAre("/run/NetworkManager/system-connections/netplan-br0.nmconnection"));
+}
+
+TEST(NetplanAdoptMaster, ARevertHasNetworkManagerMakeItAgainWithItsMembers) {
+  NetworkManagersMaster one;
+  EXPECT_THAT(test::Lines(one.Plan(kBridgeFile).revert),
+              ElementsAre("nmcli connection reload",
+                          "nmcli --wait 45 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1",
+                          "nmcli --wait 45 connection up id netplan-enP2p1s0f1np1 ifname "
+                          "enP2p1s0f1np1"));
+}
+
+TEST(NetplanAdoptMaster, AnUninstallHasNetworkManagerReadItsProfileAgain) {
+  NetworkManagersMaster one;
+  one.facts.files.erase(kBridgeFile);
+  Change change{.kind = "file",
+                .name = kBridgeFile,
+                .actions = {WriteFile{kBridgeFile, FileState{FormatBridge()}}}};
+  const ClusterFacts all{.nodes = {{one.facts.node, one.facts}}};
+  EXPECT_EQ(
+      CheckPrune({one.cluster, one.fabric, one.cluster.nodes[0], one.facts, all, true}, change),
+      Ownership::kOurs);
+  const std::vector<std::string> lines = test::Lines(change.triggers);
+  EXPECT_THAT(lines, Contains(HasSubstr(" -name netplan-br0.nmconnection ")));
+  EXPECT_THAT(lines,
+              Contains("nmcli connection load "
+                       "/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection "
+                       "/run/NetworkManager/system-connections/netplan-enP2p1s0f1np1.nmconnection "
+                       "/run/NetworkManager/system-connections/netplan-br0.nmconnection"));
 }
 
 TEST(NetplanAdoptMaster, OneThatNoAdoptedFileMakesBlocksWhereAManagerHasItsMembers) {
