@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "plugins/nccl/gid.h"
+#include "plugins/nccl/leftovers/settings.h"
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/lint.h"
 #include "plugins/nccl/needs.h"
 #include "plugins/nccl/selection.h"
-#include "plugins/nccl/settings.h"
 #include "plugins/nccl/wanted.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/neighbours.h"
@@ -41,6 +41,9 @@ class Finder {
     }
     return std::move(found_);
   }
+
+  // After Run.
+  const VariablesByFile& Removable() const { return removable_; }
 
  private:
   void Add(Diagnostic found) { Add(std::move(found), section_.position); }
@@ -168,8 +171,11 @@ class Finder {
     checked_.push_back(setting);
     std::optional<Diagnostic> wrong = FindWrong(setting);
     if (!wrong) return;
-    wrong->subject =
-        fmt::format("{}:{} {}={}", setting.path, setting.line, setting.name, setting.value);
+    wrong->subject = FormatSubject(setting);
+    if (wrong->next_step == kRemoveItThere && CanHaveLinesAdopted(setting.path)) {
+      removable_[setting.path].insert(setting.name);
+      wrong->next_step = AdviseOnLine(input_, setting.path, setting.name);
+    }
     Add(std::move(*wrong));
   }
 
@@ -313,6 +319,7 @@ class Finder {
   LintContext context_ = {};
   std::vector<NcclSetting> checked_ = {};  // other lines that say the same say nothing new
   std::vector<Diagnostic> found_ = {};
+  VariablesByFile removable_ = {};  // the advice on these lines is to remove them
 };
 
 }  // namespace
@@ -320,6 +327,13 @@ class Finder {
 std::vector<Diagnostic> DiagnoseSettings(const Section& section, const PluginInput& input,
                                          const Environment& environment) {
   return Finder(section, input, environment).Run();
+}
+
+VariablesByFile ListRemovable(const Section& section, const PluginInput& input,
+                              const Environment& environment) {
+  Finder finder(section, input, environment);
+  finder.Run();
+  return finder.Removable();
 }
 
 }  // namespace reconciler::plugins::nccl

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "plugins/nccl/leftovers/adopted_lines.h"
 #include "plugins/nccl/section.h"
 #include "reconciler/model/environment.h"
 #include "reconciler/plugin.h"
@@ -13,5 +14,9 @@ namespace reconciler::plugins::nccl {
 // ranks have. `environment` is what we want there; empty when that cannot be determined.
 std::vector<Diagnostic> DiagnoseSettings(const Section& section, const PluginInput& input,
                                          const Environment& environment);
+
+// Of files whose lines `adopt` may take over, the variables that should not be set there.
+VariablesByFile ListRemovable(const Section& section, const PluginInput& input,
+                              const Environment& environment);
 
 }  // namespace reconciler::plugins::nccl

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugins/common/adopt/list_of_all.h"
 #include "plugins/common/firewall/ufw.h"
 #include "plugins/common/gpu/gpu_facts.h"
 #include "plugins/common/ownership/owned.h"
@@ -15,13 +16,14 @@
 #include "plugins/nccl/firewall.h"
 #include "plugins/nccl/gid.h"
 #include "plugins/nccl/gpu.h"
+#include "plugins/nccl/leftovers/adopted_lines.h"
+#include "plugins/nccl/leftovers/settings.h"
 #include "plugins/nccl/leftovers/unknown_devices.h"
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/lint.h"
 #include "plugins/nccl/needs.h"
 #include "plugins/nccl/section.h"
 #include "plugins/nccl/selection.h"
-#include "plugins/nccl/settings.h"
 #include "plugins/nccl/wanted.h"
 #include "reconciler/base/manifest_error.h"
 #include "reconciler/base/mark.h"
@@ -38,6 +40,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
   if (section->build) {
     for (Read& read : ListBuildReads()) reads.push_back(std::move(read));
   }
+  for (Read& read : ListLineReads(cluster, node.name)) reads.push_back(std::move(read));
   for (Read& read : ListGidReads(*section)) reads.push_back(std::move(read));
   for (Read& read : ListUfwReads()) reads.push_back(std::move(read));
   if (section->mode != Mode::kSafe) {
@@ -99,6 +102,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
   resources.push_back(MakeOwnedFile(*section, input, kShellFile, environment, FormatShell(wanted)));
   resources.push_back(
       MakeOwnedFile(*section, input, kServiceFile, environment, FormatEnvironmentFile(wanted)));
+  for (Resource& lines : MakeAdoptedLines(input)) resources.push_back(std::move(lines));
   return resources;
 }
 
@@ -115,6 +119,29 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   }
   for (Diagnostic& one : FindUnknownDevices(input, where)) found.push_back(std::move(one));
   return found;
+}
+
+VariablesByFile ListRemovableOf(const PluginInput& input) {
+  const auto section = ReadSection(input.cluster, input.node.name);
+  if (!section) return {};
+  const Result<Environment> environment = BuildWantedEnvironment(*section, input);
+  return ListRemovable(*section, input, environment ? *environment : Environment{});
+}
+
+std::vector<AdoptableFile> ListAdoptable(const ClusterSpec& cluster, const Fabric& fabric,
+                                         const ClusterFacts& all) {
+  // Of all nodes: they have one entry for each file.
+  VariablesByFile removable;
+  for (const NodeSpec& node : cluster.nodes) {
+    const auto facts = all.nodes.find(node.name);
+    if (facts == all.nodes.end()) continue;
+    for (const auto& [path, names] : ListRemovableOf({cluster, fabric, node, facts->second, all})) {
+      removable[path].insert(names.begin(), names.end());
+    }
+  }
+  return ListOfAll<PluginInput>(cluster, fabric, all, [&](const PluginInput& input) {
+    return ListAdoptableLines(input, removable);
+  });
 }
 
 // What the manifest may not say about a variable because another key says it.
@@ -204,6 +231,7 @@ Errors CheckAgreement(const ClusterSpec& cluster, const NodeSpec& node) {
 
 Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
   Errors errors = CheckBootstrap(cluster, fabric);
+  for (Error& error : CheckAdoptedLines(cluster)) errors.push_back(std::move(error));
   const auto add = [&](Errors found) {
     std::move(found.begin(), found.end(), std::back_inserter(errors));
   };
@@ -231,6 +259,7 @@ Plugin Get() {
           .resources = Resources,
           .check = Check,
           .diagnose = Diagnose,
+          .adoptable = ListAdoptable,
           .needs_spark_verify = NeedsSparkVerify,
           .environment = BuildEnvironment};
 }

@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <map>
-#include <string_view>
+#include <optional>
 
+#include "plugins/common/adopt/lines.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
-#include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::sysctl {
@@ -19,56 +18,16 @@ namespace {
 
 constexpr std::string_view kFolder = "/etc/sysctl.d/";
 
-std::set<std::string> ReadKeys(const Value& entry) {
-  std::set<std::string> keys;
-  const Value* match = entry.Find("match");
-  if (match == nullptr) return keys;
-  for (const Value& one : match->List()) {
-    if (const auto key = NormalizeKey(one.ScalarText())) keys.insert(*key);
-  }
-  return keys;
-}
-
-// As the schema has them.
-bool CanBeNamed(std::string_view path) {
-  if (path == kLinkTarget) return true;
-  if (!path.starts_with(kFolder) || path == kOwnFile) return false;
-  const std::string_view name = path.substr(kFolder.size());
-  return !name.empty() && name.front() != '.' && name.front() != '-' &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
-         });
-}
-
-struct Cut {
-  std::string rest = {};
-  std::size_t lines = 0;            // that are gone
-  std::set<std::string> keys = {};  // that they set
-};
-
-Cut CutLines(const std::string& content, const std::set<std::string>& keys) {
-  Cut cut;
-  for (std::size_t at = 0; at < content.size();) {
-    const std::size_t newline = content.find('\n', at);
-    const std::size_t end = newline == std::string::npos ? content.size() : newline + 1;
-    const std::string line = content.substr(at, end - at);
-    at = end;
-    const auto set = ReadLine(line);
-    if (!set || !keys.contains(set->key)) {
-      cut.rest += line;
-      continue;
-    }
-    ++cut.lines;
-    cut.keys.insert(set->key);
-  }
-  return cut;
+std::optional<std::string> ReadKey(std::string_view line) {
+  const auto set = ReadLine(line);
+  return set ? std::optional(set->key) : std::nullopt;
 }
 
 // Empty: they are adopted.
 std::string ExplainNotAdopted(const PluginInput& input, const AdoptedLines& entry,
                               const FileState& file, const Cut& cut,
                               const std::set<std::string>& written) {
-  for (const std::string& key : entry.keys) {
+  for (const std::string& key : entry.names) {
     if (written.contains(key)) continue;
     return fmt::format("our file does not set {}: remove it from match", key);
   }
@@ -79,40 +38,26 @@ std::string ExplainNotAdopted(const PluginInput& input, const AdoptedLines& entr
   if (entry.path != kLinkTarget && entry.path < kOwnFile) {
     return fmt::format("it is read before {}, so that its lines do not win", kOwnFile);
   }
-  const std::string digest = ComputeSha256Hex(file.content);
-  if (digest.starts_with(entry.digest)) return {};
-  const std::string shown = digest.substr(0, kShownDigits);
-  return fmt::format(
-      "its SHA-256 begins with {}, and the manifest has {}: read what it says now; to adopt that, "
-      "write {} into the manifest",
-      shown, entry.digest.substr(0, kShownDigits), shown);
+  return ExplainOtherDigest(file, entry);
 }
 
 Resource MakeLines(const PluginInput& input, const AdoptedLines& entry,
                    const std::set<std::string>& written) {
+  Resource resource = MakeLinesResource(input.facts, entry, input.cluster.Mark(entry.position));
+  // Without our line the key would have no value at the next boot.
+  resource.needs = {fmt::format("{}/file/{}", input.node.name, kOwnFile)};
   const Observed<FileState> observed = FindFile(input.facts, entry.path);
-  Resource resource{.kind = "file",
-                    .name = entry.path,
-                    .node = input.node.name,
-                    .observed = AsState(observed),
-                    .adopts = true,
-                    .owner = {.name = entry.path},
-                    // Without our line the key would have no value at the next boot.
-                    .needs = {fmt::format("{}/file/{}", input.node.name, kOwnFile)},
-                    .where = input.cluster.Mark(entry.position)};
   const FileState* file = Known(observed);
   if (file == nullptr) return resource;
-  const Cut cut = CutLines(file->content, entry.keys);
-  FileState rest = *file;
-  rest.content = cut.rest;
-  resource.desired = ResourceState(std::move(rest));
+  const Cut cut = CutLines(file->content, entry.names, ReadKey);
+  SetRest(*file, cut, resource);
   const std::string why = ExplainNotAdopted(input, entry, *file, cut, written);
   if (!why.empty()) {
     resource.blocked = {.code = "sysctl-not-adopted",
                         .why = fmt::format("is not adopted: {}", why)};
   }
   if (cut.lines == 0) return resource;
-  const std::vector<std::string> keys(cut.keys.begin(), cut.keys.end());
+  const std::vector<std::string> keys(cut.names.begin(), cut.names.end());
   // Another file that is read even later wins all the same.
   const std::map<std::string, Setting> later = FindLaterSettings(input.facts);
   std::copy_if(keys.begin(), keys.end(), std::back_inserter(resource.settles),
@@ -126,41 +71,29 @@ Resource MakeLines(const PluginInput& input, const AdoptedLines& entry,
   return resource;
 }
 
-// "lines: PATH, match: [KEY, KEY]".
-std::string FormatEntry(const std::string& path, const std::set<std::string>& keys) {
-  return fmt::format("lines: {}, match: [{}]", path, fmt::join(keys, ", "));
-}
-
-bool IsNamed(const PluginInput& input, const std::string& path, const std::string& key) {
-  const std::vector<AdoptedLines> entries = ReadAdoptedLines(input.cluster, input.node.name);
-  return std::any_of(entries.begin(), entries.end(), [&](const AdoptedLines& one) {
-    return one.path == path && one.keys.contains(key);
-  });
+std::vector<AdoptedLines> ReadEntries(const ClusterSpec& cluster, const NodeName& node) {
+  return ReadAdoptedLines(cluster, node, CanHaveLinesAdopted, NormalizeKey);
 }
 
 }  // namespace
 
-std::vector<AdoptedLines> ReadAdoptedLines(const ClusterSpec& cluster, const NodeName& node) {
-  std::vector<AdoptedLines> found;
-  const Value* section = cluster.settings.Find("adopt");
-  if (section == nullptr) return found;
-  for (const Value& entry : section->List()) {
-    const Value* path = entry.Find("lines");
-    const Value* nodes = entry.Find("nodes");
-    if (path == nullptr || nodes == nullptr) continue;
-    for (const Member& one : nodes->Members()) {
-      if (one.key != node) continue;
-      found.push_back(
-          {path->ScalarText(), ReadKeys(entry), one.value.ScalarText(), path->position});
-    }
-  }
-  return found;
+// As the schema has them.
+bool CanHaveLinesAdopted(std::string_view path) {
+  if (path == kLinkTarget) return true;
+  return path.starts_with(kFolder) && path != kOwnFile &&
+         IsPlainFileName(path.substr(kFolder.size()));
+}
+
+std::vector<std::string> ListAdoptedPaths(const ClusterSpec& cluster, const NodeName& node) {
+  std::vector<std::string> paths;
+  for (AdoptedLines& entry : ReadEntries(cluster, node)) paths.push_back(std::move(entry.path));
+  return paths;
 }
 
 std::vector<Resource> MakeAdoptedLines(const PluginInput& input,
                                        const std::set<std::string>& written) {
   std::vector<Resource> resources;
-  for (const AdoptedLines& entry : ReadAdoptedLines(input.cluster, input.node.name)) {
+  for (const AdoptedLines& entry : ReadEntries(input.cluster, input.node.name)) {
     resources.push_back(MakeLines(input, entry, written));
   }
   return resources;
@@ -172,10 +105,9 @@ std::vector<AdoptableFile> ListAdoptableLines(const PluginInput& input,
   for (const auto& [path, keys] : overriding) {
     const Observed<FileState> observed = FindFile(input.facts, path);
     const FileState* file = Known(observed);
-    if (file == nullptr || !CanBeNamed(path) || CutLines(file->content, keys).lines == 0) continue;
-    files.push_back({.path = path,
-                     .entry = FormatEntry(path, keys),
-                     .digest = ComputeSha256Hex(file->content)});
+    if (file == nullptr || !CanHaveLinesAdopted(path)) continue;
+    if (CutLines(file->content, keys, ReadKey).lines == 0) continue;
+    files.push_back(OfferLines(path, keys, *file));
   }
   return files;
 }
@@ -184,7 +116,8 @@ std::string AdviseOnLine(const PluginInput& input, const std::string& path,
                          const std::string& key) {
   const std::string by_hand = fmt::format("remove {} from {}", key, path);
   const std::string adopt = input.AdviseToAdopt(path);
-  if (adopt.empty() || IsNamed(input, path, key)) return by_hand;
+  if (adopt.empty() || IsNamed(ReadEntries(input.cluster, input.node.name), path, key))
+    return by_hand;
   return fmt::format("{}, or {}", adopt, by_hand);
 }
 

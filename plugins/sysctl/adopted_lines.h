@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/plugin.h"
@@ -12,17 +13,14 @@ namespace reconciler::plugins::sysctl {
 // Keys by the drop-in that sets them.
 using KeysByFile = std::map<std::string, std::set<std::string>>;
 
-// Lines of another owner's drop-in that the manifest's `adopt` names for a node.
-struct AdoptedLines {
-  std::string path = {};
-  std::set<std::string> keys = {};  // canonical
-  std::string digest = {};          // the first digits of the file's SHA-256
-  Position position = {};
-};
+// Drop-ins of sysctl, and the file that Ubuntu has a link to among them.
+bool CanHaveLinesAdopted(std::string_view path);
 
-std::vector<AdoptedLines> ReadAdoptedLines(const ClusterSpec& cluster, const NodeName& node);
+// Of the entries about them.
+std::vector<std::string> ListAdoptedPaths(const ClusterSpec& cluster, const NodeName& node);
 
-// The same files without these lines. `written`: the keys that our file sets.
+// The drop-ins without the lines that the manifest's `adopt` names for the node. `written`: the
+// keys that our file sets.
 std::vector<Resource> MakeAdoptedLines(const PluginInput& input,
                                        const std::set<std::string>& written);
 

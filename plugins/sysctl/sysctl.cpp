@@ -81,8 +81,8 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
              ReadFiles{"/usr/lib/sysctl.d/*.conf"}};
   }
   RunProbe probe = MakeInPlaceProbe(kReadOnly, kReadOnlySh);
-  for (const AdoptedLines& lines : ReadAdoptedLines(cluster, node.name)) {
-    reads.push_back(ReadFile{lines.path});
+  for (std::string& path : ListAdoptedPaths(cluster, node.name)) {
+    reads.push_back(ReadFile{std::move(path)});
   }
   for (const std::string& key : keys) {
     reads.push_back(ReadValue{MakeKeyPath(key)});
@@ -365,7 +365,7 @@ Errors CheckAdopted(const ClusterSpec& cluster, const Fabric& fabric) {
   if (section == nullptr) return errors;
   for (const Value& entry : section->List()) {
     const Value* match = entry.Find("match");
-    if (match == nullptr) continue;
+    if (match == nullptr || !CanHaveLinesAdopted(entry.GetText("lines"))) continue;
     for (const Value& one : match->List()) {
       const std::string written = MakePrintable(one.ScalarText());
       const auto key = NormalizeKey(one.ScalarText());

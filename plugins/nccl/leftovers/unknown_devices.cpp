@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "plugins/nccl/leftovers/settings.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::nccl {
@@ -46,8 +47,7 @@ std::vector<Diagnostic> FindUnknownDevices(const PluginInput& input, const Sourc
   for (const NcclSetting& setting : *settings) {
     const std::vector<std::string> unknown = ListUnknownDevices(input, setting.value);
     if (unknown.empty()) continue;
-    const std::string subject =
-        fmt::format("{}:{} {}={}", setting.path, setting.line, setting.name, setting.value);
+    const std::string subject = FormatSubject(setting);
     found.push_back({.severity = Severity::kWarns,
                      .code = "nccl-other-library",
                      .message = fmt::format("{}: the node has no interface or HCA called {}",

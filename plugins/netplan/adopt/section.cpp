@@ -17,7 +17,8 @@ namespace reconciler::plugins::netplan {
 namespace {
 
 constexpr std::string_view kOwnFiles[] = {"/etc/netplan/60-spark-reconcile.yaml",
-                                          "/etc/sysctl.d/60-spark-reconcile.conf"};
+                                          "/etc/sysctl.d/60-spark-reconcile.conf",
+                                          "/etc/profile.d/60-spark-reconcile-nccl.sh"};
 constexpr std::string_view kUnitFolder = "/etc/systemd/network/";
 constexpr std::size_t kLongestName = 255;
 constexpr std::size_t kLongestInterface = 15;

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plugins/nccl/settings.h"
+#include "plugins/nccl/leftovers/settings.h"
 #include "plugins/nccl/variables.h"
 #include "tests/unit/plugins/nccl/nccl_scenario.h"
 

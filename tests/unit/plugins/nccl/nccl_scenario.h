@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/nccl/leftovers/settings.h"
 #include "plugins/nccl/nccl.h"
-#include "plugins/nccl/settings.h"
 #include "reconciler/base/text.h"
 #include "tests/unit/plugins/pair_scenario.h"
 #include "tests/unit/plugins/values.h"

@@ -1,4 +1,4 @@
-#include "plugins/nccl/settings.h"
+#include "plugins/nccl/leftovers/settings.h"
 #include "tests/support/script_tree.h"
 
 namespace reconciler::plugins::nccl {

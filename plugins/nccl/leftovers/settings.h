@@ -23,6 +23,9 @@ void StoreSettings(const CommandReply& reply, NodeFacts& facts);
 // What one line of such a file sets.
 std::vector<NcclSetting> ParseLine(const std::string& path, int line, std::string_view text);
 
+// "/etc/environment:3 NCCL_DEBUG=INFO": the line as the subject of what the plan says of it.
+std::string FormatSubject(const NcclSetting& setting);
+
 // What whoever wrote a line of nccl.conf probably meant: as a shell would read it.
 NcclSetting ReadAsMeant(const NcclSetting& setting);
 

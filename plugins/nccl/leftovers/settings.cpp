@@ -1,10 +1,10 @@
-#include "plugins/nccl/settings.h"
+#include "plugins/nccl/leftovers/settings.h"
 
 #include <fmt/format.h>
 
 #include <cctype>
 
-#include "plugins/nccl/settings.sh.h"
+#include "plugins/nccl/leftovers/settings.sh.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
@@ -109,6 +109,10 @@ RunProbe MakeSettingsProbe(const NodeSpec& node) {
 std::vector<NcclSetting> ParseLine(const std::string& path, int line, std::string_view text) {
   if (path.ends_with("nccl.conf")) return ParseConfLine(path, line, text);
   return ParseAssignments(path, line, text, "NCCL_");
+}
+
+std::string FormatSubject(const NcclSetting& setting) {
+  return fmt::format("{}:{} {}={}", setting.path, setting.line, setting.name, setting.value);
 }
 
 NcclSetting ReadAsMeant(const NcclSetting& setting) {
