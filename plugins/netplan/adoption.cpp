@@ -398,8 +398,8 @@ std::vector<AdoptableFile> ListAdoptable(const PluginInput& input) {
   for (const Adoption& one : FindAdoptions(input, entries, ListNameable(input, entries), netdevs,
                                            FindProtection(input.node, input.facts))) {
     if (!one.why_not.empty()) continue;
-    files.push_back(
-        {one.entry.path, FormatEntry(one.entry), one.entry.digest, GuessOwner(one.entry.path)});
+    files.push_back({one.entry.path, FormatEntry(one.entry), one.entry.digest,
+                     DescribeOwner(input.facts, one.entry.path)});
     for (const std::string& master : one.masters) {
       files.push_back({one.entry.path, "master: " + master, "", ""});
     }

@@ -149,6 +149,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
       ReadFiles{"/lib/netplan/*.yaml"},
       ReadFiles{"/etc/netplan/*.yaml"},
       ReadFiles{"/run/netplan/*.yaml"},
+      ReadFiles{kDisabledBySync},
       RunProbe{.id = kRouteProbe, .argv = {"ip", "-j", "-4", "route", "show"}}};
   for (const AdoptEntry& entry : ReadAdopt(cluster, node.name)) {
     if (!entry.path.empty()) reads.emplace_back(ReadFile{entry.path});

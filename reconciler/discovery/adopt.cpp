@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -67,7 +68,10 @@ void AddAdopt(const std::vector<AdoptableFile>& files, Discovery& discovery) {
       "back\n";
   for (const std::vector<const AdoptableFile*>& found : entries) {
     std::vector<std::string> nodes;
+    std::vector<std::string> owners;
     for (const AdoptableFile* file : found) {
+      const bool is_new = std::find(owners.begin(), owners.end(), file->owner) == owners.end();
+      if (is_new && !file->owner.empty()) owners.push_back(file->owner);
       nodes.push_back(file->digest.empty()
                           ? file->node
                           : fmt::format("{}: {}", file->node, FormatDigest(file->digest)));
@@ -76,7 +80,7 @@ void AddAdopt(const std::vector<AdoptableFile>& files, Discovery& discovery) {
     const std::string list = Join(nodes, ", ");
     text += fmt::format("  - {{{}, nodes: {}}}{}\n", last.entry,
                         last.digest.empty() ? "[" + list + "]" : "{" + list + "}",
-                        last.owner.empty() ? "" : "  # probably written by " + last.owner);
+                        owners.empty() ? "" : "  # probably written by " + Join(owners, "; "));
   }
   discovery.manifest += text;
 }

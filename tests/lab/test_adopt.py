@@ -201,6 +201,28 @@ class Networkd(AdoptTest):
         self.assert_configured()
         self.assertEqual(self.restart(), before)
 
+    def test_a_rollback_keeps_what_is_adopted_and_one_to_generation_0_writes_it_back(self):
+        adopt, before = self.leave(GUIDE, SEPARATE)
+        manifest = self.manifest(adopt, *self.same)
+        self.apply(manifest)
+        adopted = self.without_times()
+        other = self.variant_of(manifest, ("mtu: 1500", "mtu: 4000"))
+        self.apply(other)
+        self.assert_adopted(other, GUIDE)
+        rollback = ("rollback", other, "--yes", "--brief", "--no-verify")
+        self.spark(*rollback, expect=0)
+        self.assertEqual(self.without_times(), adopted)
+        self.assert_adopted(manifest, GUIDE)
+        self.spark(*rollback, "--to", "0", expect=0)
+        self.wait_for_both(before)
+        self.assert_configured()
+        self.assertEqual(self.restart(), before)
+
+    def without_times(self):
+        """The states without the time at which our file was written."""
+        return ["".join(line for line in state.splitlines(keepends=True) if not re.match(OURS + r" \d+\.", line))
+                for state in test_uninstall.for_both(self.settle)]
+
     def test_a_file_that_its_owner_wrote_again_is_left_to_him(self):
         adopt, _ = self.leave(GUIDE, SEPARATE)
         manifest = self.manifest(adopt, *self.same)
@@ -341,7 +363,15 @@ class NetworkManager(WithoutLinkFiles):
 
     def test_the_file_of_nvidia_sync_is_taken_over_and_written_back(self):
         path = "/etc/netplan/99-nvidia-sync-cluster.yaml"
+        # It renames what is in its way.
+        renamed = "/etc/netplan/99-fastlink.yaml.sync-disabled-20260801"
+        for node in (1, 2):
+            self.write(renamed, SYNC.format(node), node)
+        self.addCleanup(lambda: [self.lab.sh(node, f"rm {renamed}") for node in (1, 2)])
         adopt, before = self.leave(path, SYNC, ids=(1, 2))
+        found = self.spark("discover", "192.168.1.21", "192.168.1.22", expect=0).stdout
+        self.assertRegex(found, rf"(?m)^  - {{file: {path}, nodes: {{.*}}}}  # probably written by NVIDIA Sync, which made "
+                                r"99-fastlink.yaml.sync-disabled-20260801 of a file in its way$")
         manifest = self.manifest(adopt, ("192.168.177.0/24, 192.168.178.0/24", "10.100.16.0/24, 10.100.17.0/24"))
         printed = self.spark("plan", manifest, "--only", "netplan", "--brief", expect=0).stdout
         self.assertIn("\nno changes, 2 files taken over on 2 nodes. ", printed)

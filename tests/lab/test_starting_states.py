@@ -185,6 +185,7 @@ class StartingState(test_adopt.AdoptTest):
         self.restart_both()
         self.assert_becomes(ours)
         self.assert_adopted(manifest, *paths)
+        self.spark("verify", manifest, expect=0)
 
     def assert_way_back(self, manifest, before, after_restart=None):
         """As before: now, and after a restart, where that is not another state."""
@@ -442,9 +443,10 @@ free and takes its place: spark-2 {RIGHT[1]} 192.168.0.4 → 192.168.177.3
 
 
 TUNING = "/etc/sysctl.d/90-rdma-tuning.conf"
-TUNING_STATE = f"cat {TUNING}; stat -c '%a %U %G %y' {TUNING}"
 TUNING_TEXT = "# Mine.\nnet.ipv4.tcp_mtu_probing=2\nvm.swappiness=10\n"
 VARIABLES = "/etc/profile.d/nccl-env.sh"
+LINES_STATE = f"cat {TUNING} {VARIABLES}; stat -c '%a %U %G %y' {TUNING} {VARIABLES}"
+VARIABLES_TEXT = "export NCCL_IB_HCA=roceP2p1s0f1\nexport NCCL_NET_GDR_LEVEL=5\nexport EDITOR=vi\n"
 MTU_FILE = "/etc/netplan/90-rdma-mtu.yaml"
 MTU = """network:
   version: 2
@@ -455,7 +457,7 @@ MTU = """network:
 """
 
 
-class NetworkManager(StartingState):
+class NetworkManager(test_adopt.WithoutLinkFiles, StartingState):
     options = ("--topology", "direct", "--nm", "all")
 
     def make_bare(self):
@@ -466,7 +468,7 @@ class NetworkManager(StartingState):
         for node in (1, 2):
             self.write(MTU_FILE, MTU, node)
             self.write(TUNING, TUNING_TEXT, node, mode="0640")
-            self.write(VARIABLES, "export NCCL_IB_HCA=roceP2p1s0f1\nexport NCCL_NET_GDR_LEVEL=5\n", node, mode="0755")
+            self.write(VARIABLES, VARIABLES_TEXT, node, mode="0755")
             self.lab.sh(node, f"nmcli connection add type ethernet con-name mesh ifname {port} ipv4.method manual "
                               f"ipv4.addresses 192.168.100.{node}/24")
         self.on_both(f"netplan apply; for i in $(seq {int(speed.scaled(30))}); do nmcli general >/dev/null 2>&1 && break; sleep 1; done; "
@@ -484,6 +486,9 @@ not as found: the ports have the MTUs 1500, 9000; the manifest has 9000
         contradicts = "this is read after /etc/profile.d/60-spark-reconcile-nccl.sh and wins"
         lines = f"lines: {TUNING}, match: [net.ipv4.tcp_mtu_probing]"
         tuned = digest(TUNING_TEXT)[:12]
+        variables = f"lines: {VARIABLES}, match: [NCCL_IB_HCA, NCCL_NET_GDR_LEVEL]"
+        about_nccl = digest(VARIABLES_TEXT)[:12]
+        advice = f"add {{{variables}, nodes: {{spark-1: \"{about_nccl}\", spark-2: \"{about_nccl}\"}}}} to adopt, or remove it there"
         both = ["spark-1", "spark-2"]
         self.assert_warned(
             manifest,
@@ -491,32 +496,33 @@ not as found: the ports have the MTUs 1500, 9000; the manifest has 9000
              f"{TUNING} is read after /etc/sysctl.d/60-spark-reconcile.conf",
              f"add {{{lines}, nodes: {{spark-1: \"{tuned}\", spark-2: \"{tuned}\"}}}} to adopt, or remove net.ipv4.tcp_mtu_probing "
              f"from {TUNING}"),
-            (f"{VARIABLES}:1 NCCL_IB_HCA=roceP2p1s0f1: the manifest has =rocep1s0f1,roceP2p1s0f1: {contradicts}", "remove it there"),
-            (f"{VARIABLES}:2 NCCL_NET_GDR_LEVEL=5: the manifest has LOC: {contradicts}", "remove it there"),
+            (f"{VARIABLES}:1 NCCL_IB_HCA=roceP2p1s0f1: the manifest has =rocep1s0f1,roceP2p1s0f1: {contradicts}", advice),
+            (f"{VARIABLES}:2 NCCL_NET_GDR_LEVEL=5: the manifest has LOC: {contradicts}", advice),
             nodes=[both] * 3)
-        self.on_both(f"rm {VARIABLES}")
-        manifest = self.written(re.sub(r"(?m)^(adopt:.*\n)", rf"\1  - {{{lines}, nodes: {{spark-1: '{tuned}', spark-2: '{tuned}'}}}}\n",
+        entries = "".join(f"  - {{{one}, nodes: {{spark-1: '{digits}', spark-2: '{digits}'}}}}\n"
+                          for one, digits in ((lines, tuned), (variables, about_nccl)))
+        manifest = self.written(re.sub(r"(?m)^(adopt:.*\n)", lambda found: found[1] + entries,
                                        text) + "sysctl: {net.ipv4.tcp_mtu_probing: 1}\nnccl: {}\n")
         self.assert_warned(manifest)
         printed = self.spark("plan", manifest, "--brief", expect=0).stdout
         self.assertEqual(printed.count(f" {TUNING}: without 1 line that wins over /etc/sysctl.d/60-spark-reconcile.conf: "
                                        "net.ipv4.tcp_mtu_probing  "), 1, printed)
         before = [self.files(node) for node in (1, 2)]
-        tuning = [self.lab.sh(node, TUNING_STATE) for node in (1, 2)]
-        self.apply(manifest)
-        self.assert_adopted(manifest, MTU_FILE)
-        self.assertEqual(self.lab.sh(1, f"cat {TUNING}"), "# Mine.\nvm.swappiness=10\n")
+        tuning = [self.lab.sh(node, LINES_STATE) for node in (1, 2)]
+        self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
+        self.assert_lasts(manifest, MTU_FILE)
+        self.assertEqual(self.lab.sh(1, f"cat {TUNING} {VARIABLES}"), "# Mine.\nvm.swappiness=10\nexport EDITOR=vi\n")
         self.on_both("test ! -e /etc/NetworkManager/system-connections/mesh.nmconnection")
         self.uninstall(manifest)
         # Which of the two profiles of this port is active then is NetworkManager's choice: they have one priority.
         self.assertEqual([self.files(node) for node in (1, 2)], before)
-        self.assertEqual([self.lab.sh(node, TUNING_STATE) for node in (1, 2)], tuning)
+        self.assertEqual([self.lab.sh(node, LINES_STATE) for node in (1, 2)], tuning)
 
     def files(self, node):
         return [line for line in self.state(node).splitlines() if line.startswith("/")]
 
 
-class ServiceOfNetworkManager(StartingState):
+class ServiceOfNetworkManager(test_adopt.WithoutLinkFiles, StartingState):
     """With an instance of a template, and a script that calls another."""
 
     options = ("--topology", "direct", "--nm", "all")
@@ -527,10 +533,6 @@ class ServiceOfNetworkManager(StartingState):
 
     def list_service_files(self, node):
         return ((TEMPLATE, TEMPLATE_TEXT, "0644"), (SCRIPT, CALLING_TEXT, "0755"), (CALLED, CALLED_TEXT.format(node), "0755"))
-
-    def state(self, node):
-        """Without udev's files of ports, which are those of the last boot: NetworkManager sets the MTU on its own."""
-        return "".join(line for line in super().state(node).splitlines(keepends=True) if ".link " not in line)
 
     def test_f_a_service_that_sets_an_address_at_boot_brings_none_back_until_the_uninstall(self):
         entries = self.set_up_service()

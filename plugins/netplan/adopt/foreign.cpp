@@ -15,6 +15,8 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
+constexpr std::string_view kFileOfSync = "99-nvidia-sync-cluster.yaml";
+
 bool IsAbsent(const NodeFacts& facts, const std::string& path) {
   const auto found = facts.files.find(path);
   return found == facts.files.end() || std::holds_alternative<Absent>(found->second);
@@ -170,12 +172,26 @@ ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::strin
 
 std::string GuessOwner(const std::string& path) {
   const std::string name = GetBasename(path);
-  if (name == "99-nvidia-sync-cluster.yaml") return "NVIDIA Sync";
+  if (name == kFileOfSync) return "NVIDIA Sync";
   if (name == "40-cx7.yaml") return "NVIDIA's spark_cluster_setup or sparkrun";
   if (name.starts_with("90-NM-")) return "NetworkManager, for nmcli or the desktop";
   if (name == "50-cloud-init.yaml") return "cloud-init";
   if (name == "00-installer-config.yaml") return "the installer";
   return {};
+}
+
+std::string DescribeOwner(const NodeFacts& facts, const std::string& path) {
+  const std::string owner = GuessOwner(path);
+  if (GetBasename(path) != kFileOfSync) return owner;
+  std::vector<std::string> renamed;
+  for (const auto& [other, file] : facts.files) {
+    const bool is_disabled =
+        other.starts_with("/etc/netplan/") && other.find(".sync-disabled-") != std::string::npos;
+    if (is_disabled) renamed.push_back(MakePrintable(GetBasename(other)));
+  }
+  return renamed.empty()
+             ? owner
+             : fmt::format("{}, which made {} of a file in its way", owner, Join(renamed, " and "));
 }
 
 }  // namespace reconciler::plugins::netplan

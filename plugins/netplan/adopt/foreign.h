@@ -48,4 +48,10 @@ ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::strin
 // Who writes files of that name, as far as known: "NVIDIA Sync"; empty otherwise.
 std::string GuessOwner(const std::string& path);
 
+// The same, with files that NVIDIA Sync took out of netplan's sight: it renames those that are in
+// its way (NVIDIA's documentation of Sync's Cluster Assistant).
+std::string DescribeOwner(const NodeFacts& facts, const std::string& path);
+
+constexpr const char* kDisabledBySync = "/etc/netplan/*.sync-disabled-*";  // pattern of these files
+
 }  // namespace reconciler::plugins::netplan

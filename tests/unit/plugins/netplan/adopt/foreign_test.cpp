@@ -121,6 +121,16 @@ TEST(NetplanForeign, NoForeignFileIsToBeMovedWhileWhatLeadsToTheNodeIsUnknown) {
                 "leads to this node: ip route failed: exit 124");
 }
 
+TEST(NetplanForeign, FilesThatNvidiaSyncRenamedAreNamedWithItsFile) {
+  test::PairScenario scenario;
+  const std::string path = "/etc/netplan/99-nvidia-sync-cluster.yaml";
+  EXPECT_EQ(DescribeOwner(scenario.facts, path), "NVIDIA Sync");
+  scenario.AddFile("/etc/netplan/99-fastlink.yaml.sync-disabled-20260801", "network: {}\n");
+  EXPECT_EQ(DescribeOwner(scenario.facts, path),
+            "NVIDIA Sync, which made 99-fastlink.yaml.sync-disabled-20260801 of a file in its way");
+  EXPECT_EQ(DescribeOwner(scenario.facts, "/etc/netplan/50-cloud-init.yaml"), "cloud-init");
+}
+
 TEST(NetplanForeign, OwnersAreGuessedFromTheFilesName) {
   EXPECT_EQ(GuessOwner("/etc/netplan/99-nvidia-sync-cluster.yaml"), "NVIDIA Sync");
   EXPECT_EQ(GuessOwner("/etc/netplan/40-cx7.yaml"), "NVIDIA's spark_cluster_setup or sparkrun");
