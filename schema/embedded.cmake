@@ -1,7 +1,8 @@
 # The schemas, the diagnoses and the examples that `init` begins with become string constants, so that the program needs no file beside it.
 set(SCHEMA_CPP ${PROJECT_BINARY_DIR}/embedded_schemas.cpp)
 set(SCHEMAS "")
-foreach(name IN ITEMS access cabling cluster comparison diagnosis discovery env event facts history host-keys plan report validation version)
+foreach(name IN ITEMS access cabling cluster comparison diagnosis discovery drill env event explain facts graph history host-keys hostfile lock plan report
+        validation version)
   list(APPEND SCHEMAS ${PROJECT_SOURCE_DIR}/schema/${name}.schema.json)
 endforeach()
 set(EMBEDDED_MANIFESTS ${PROJECT_SOURCE_DIR}/manifests/pair.yaml ${PROJECT_SOURCE_DIR}/manifests/ring-3.yaml

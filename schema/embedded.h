@@ -9,6 +9,9 @@ namespace reconciler {
 // and so on. Empty: no such.
 std::string_view FindEmbeddedSchema(std::string_view name);
 
+// The names of all of them, sorted.
+std::vector<std::string_view> ListEmbeddedSchemas();
+
 // The example of that name from manifests/: "pair", "ring-3", "switch-4". Empty: no such.
 std::string_view FindEmbeddedManifest(std::string_view name);
 

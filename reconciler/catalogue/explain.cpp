@@ -157,7 +157,7 @@ std::string RemoveListMarks(std::string_view name) {
   return plain;
 }
 
-Result<std::string> ExplainKey(std::string_view name, std::size_t columns) {
+Result<const Json*> FindKeySchema(std::string_view name) {
   const Json* schema = &GetClusterSchema();
   std::string above;
   for (const std::string& key : Split(RemoveListMarks(name), '.')) {
@@ -170,7 +170,33 @@ Result<std::string> ExplainKey(std::string_view name, std::size_t columns) {
     schema = below;
     above += key + ".";
   }
-  return RenderKey(name, *schema, columns);
+  return schema;
+}
+
+Result<std::string> ExplainKey(std::string_view name, std::size_t columns) {
+  const auto schema = FindKeySchema(name);
+  if (!schema) return Fail(schema.error());
+  return RenderKey(name, **schema, columns);
+}
+
+nlohmann::ordered_json EntryToJson(const CatalogueEntry& entry) {
+  nlohmann::ordered_json json = {{"code", entry.code},           {"reported_by", entry.reported_by},
+                                 {"severity", entry.severity},   {"symptom", entry.symptom},
+                                 {"detected", entry.detected},   {"cause", entry.cause},
+                                 {"next_step", entry.next_step}, {"impact", entry.impact}};
+  if (!entry.overrides.empty()) json["overrides"] = entry.overrides;
+  json["sources"] = entry.sources;
+  json["since"] = entry.since;
+  json["related"] = entry.related;
+  return json;
+}
+
+nlohmann::ordered_json KeyToJson(std::string_view name, const Json& schema) {
+  nlohmann::ordered_json json = {
+      {"key", name}, {"meaning", schema.value("description", "")}, {"value", DescribeKind(schema)}};
+  if (schema.contains("default")) json["default"] = schema["default"];
+  json["keys"] = ListKeys(schema);
+  return json;
 }
 
 std::string EscapeCell(std::string text) {
@@ -193,6 +219,22 @@ Result<std::string> Explain(std::string_view name, std::size_t columns) {
     if (code == name) return RenderEntry(GetCatalogueEntry(code), limit);
   }
   return ExplainKey(name, limit);
+}
+
+Result<nlohmann::ordered_json> ExplainAsJson(std::string_view name) {
+  nlohmann::ordered_json codes = nlohmann::ordered_json::array();
+  nlohmann::ordered_json keys = nlohmann::ordered_json::array();
+  for (const std::string& code : ListCodes()) {
+    if (name.empty() || code == name) codes.push_back(EntryToJson(GetCatalogueEntry(code)));
+  }
+  if (codes.empty()) {
+    const auto schema = FindKeySchema(name);
+    if (!schema) return Fail(schema.error());
+    keys.push_back(KeyToJson(name, **schema));
+  }
+  return nlohmann::ordered_json{{"format", "spark-reconcile/explain/1"},
+                                {"codes", std::move(codes)},
+                                {"keys", std::move(keys)}};
 }
 
 std::string ListExplained(std::size_t columns) {

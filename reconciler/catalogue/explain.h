@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ Result<std::string> Explain(std::string_view name, std::size_t columns = 0);
 
 // A line per code: the code and what is seen; more lines where `columns` are too few.
 std::string ListExplained(std::size_t columns = 0);
+
+// The same for a program, valid against schema/explain.schema.json. No name: all codes.
+Result<nlohmann::ordered_json> ExplainAsJson(std::string_view name);
 
 // The rows of docs/diagnosis.md: a table per command that reports the codes.
 std::string RenderCatalogue();

@@ -24,12 +24,17 @@ struct CommandText {
   const char* group = nullptr;
   const char* example = nullptr;  // what follows "spark-reconcile "
   std::vector<ExitCode> codes = {};
-  const char* remark = "";  // on the codes
+  const char* instead = "";  // of --format, where the command has none: what a program reads
+  const char* remark = "";   // on the codes
 };
 
 const std::vector<CommandText>& ListTexts() {
   static const std::vector<CommandText> texts = {
-      {"init", kManifest, "init cluster.yaml --topology direct", {kFine, kUsageOrManifest}},
+      {"init",
+       kManifest,
+       "init cluster.yaml --topology direct",
+       {kFine, kUsageOrManifest},
+       "it writes a manifest, which programs read as it is"},
       {"discover",
        kManifest,
        "discover spark-1 spark-2 --out cluster.yaml",
@@ -38,8 +43,13 @@ const std::vector<CommandText>& ListTexts() {
       {"add-node",
        kManifest,
        "add-node spark-3 192.168.1.23 cluster.yaml",
-       {kFine, kUsageOrManifest}},
-      {"remove-node", kManifest, "remove-node spark-3 cluster.yaml", {kFine, kUsageOrManifest}},
+       {kFine, kUsageOrManifest},
+       "it writes the manifest, which programs read as it is"},
+      {"remove-node",
+       kManifest,
+       "remove-node spark-3 cluster.yaml",
+       {kFine, kUsageOrManifest},
+       "it writes the manifest, which programs read as it is"},
       {"trust", kAccess, "trust cluster.yaml", {kFine, kUsageOrManifest, kNodeUnreadable}},
       {"access", kAccess, "access cluster.yaml --fix", {kFine, kUsageOrManifest, kNodeUnreadable}},
       {"plan",
@@ -50,17 +60,20 @@ const std::vector<CommandText>& ListTexts() {
        kChange,
        "apply cluster.yaml",
        {kFine, kUsageOrManifest, kPending, kNodeUnreadable, kReverted, kMixed, kVerifyFailed,
-        kNotMeasured, kStalePlan, kLocked, kInterrupted}},
+        kNotMeasured, kStalePlan, kLocked, kInterrupted},
+       "`--events -` writes JSON on stdout, one object per line"},
       {"rollback",
        kChange,
        "rollback cluster.yaml --to 3",
        {kFine, kUsageOrManifest, kPending, kNodeUnreadable, kReverted, kMixed, kVerifyFailed,
-        kNotMeasured, kStalePlan, kLocked, kInterrupted}},
+        kNotMeasured, kStalePlan, kLocked, kInterrupted},
+       "`--events -` writes JSON on stdout, one object per line"},
       {"uninstall",
        kChange,
        "uninstall cluster.yaml",
        {kFine, kUsageOrManifest, kPending, kNodeUnreadable, kReverted, kMixed, kLocked,
-        kInterrupted}},
+        kInterrupted},
+       "`--events -` writes JSON on stdout, one object per line"},
       {"drill",
        kChange,
        "drill cluster.yaml --node spark-1",
@@ -85,6 +98,7 @@ const std::vector<CommandText>& ListTexts() {
        kInspect,
        "status cluster.yaml --wait 120",
        {kFine, kUsageOrManifest, kPending, kNodeUnreadable, kLocked},
+       "",
        "  2 and 9 only when the time of --wait is over\n"},
       {"history", kInspect, "history cluster.yaml", {kFine, kUsageOrManifest, kNodeUnreadable}},
       {"cabling",
@@ -101,13 +115,26 @@ const std::vector<CommandText>& ListTexts() {
        "env spark-1 cluster.yaml --format docker",
        {kFine, kUsageOrManifest, kNodeUnreadable}},
       {"explain", kHelp, "explain path-mtu", {kFine, kUsageOrManifest}},
-      {"schema", kHelp, "schema plan >plan.schema.json", {kFine, kUsageOrManifest}},
+      {"schema",
+       kHelp,
+       "schema plan >plan.schema.json",
+       {kFine, kUsageOrManifest},
+       "it always prints JSON"},
       {"completion",
        kHelp,
        "completion bash >/etc/bash_completion.d/spark-reconcile",
-       {kFine, kUsageOrManifest}},
-      {"help", kHelp, "help apply", {kFine, kUsageOrManifest}},
-      {"man", kHelp, "man plan | man -l -", {kFine, kUsageOrManifest}},
+       {kFine, kUsageOrManifest},
+       "it prints a script for a shell"},
+      {"help",
+       kHelp,
+       "help apply",
+       {kFine, kUsageOrManifest},
+       "it prints text for people; `version --format json` lists the formats of documents"},
+      {"man",
+       kHelp,
+       "man plan | man -l -",
+       {kFine, kUsageOrManifest},
+       "it prints a manual page, which programs such as man read"},
       {"version", kHelp, "version --format json", {kFine, kUsageOrManifest}},
   };
   return texts;
@@ -187,6 +214,17 @@ void AddCommandTexts(CLI::App& app) {
 
 std::vector<const CLI::App*> ListCommands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
+}
+
+std::optional<Error> ExplainNoFormat(const CLI::App& command, std::string_view option) {
+  if (option != "--format") return std::nullopt;
+  for (const CommandText& text : ListTexts()) {
+    if (command.get_name() != text.name || *text.instead == '\0') continue;
+    return Error{.kind = ErrorKind::kUsage,
+                 .message = fmt::format("{} has no --format", text.name),
+                 .hint = text.instead};
+  }
+  return std::nullopt;
 }
 
 Error MakeUnknownError(const std::string& what, const std::string& word,

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/base/error.h"
@@ -21,6 +23,10 @@ void AddCommandTexts(CLI::App& app);
 
 // The commands of the program or of a command, without hidden ones, in the order of their help.
 std::vector<const CLI::App*> ListCommands(const CLI::App& app);
+
+// Why `option` is unknown where it is --format, and what a program reads instead; nothing for other
+// options.
+std::optional<Error> ExplainNoFormat(const CLI::App& command, std::string_view option);
 
 // "unknown command 'aply', did you mean 'apply'?"; `what`: "command", "option" or "argument".
 Error MakeUnknownError(const std::string& what, const std::string& word,

@@ -29,6 +29,10 @@ std::size_t Context::ColumnsOnStdout() const {
   return FindTerminalTraits(STDOUT_FILENO, no_colour).columns;
 }
 
+std::size_t Context::ColumnsOnStderr() const {
+  return FindTerminalTraits(STDERR_FILENO, no_colour).columns;
+}
+
 CLI::Option* AddManifest(CLI::App& command, Selection& selection) {
   return command.add_option("manifest", selection.manifest, "The cluster's manifest")
       ->capture_default_str();

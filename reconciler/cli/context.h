@@ -35,6 +35,7 @@ struct Context {
   bool ColourOnStdout() const;
   bool ColourOnStderr() const;
   std::size_t ColumnsOnStdout() const;  // 0: no terminal, so that no line is wrapped
+  std::size_t ColumnsOnStderr() const;  // the same
 };
 
 // The options that select what a command works on.

@@ -54,13 +54,18 @@ void PrintUnknownArgument(const CLI::App& app) {
     PrintUnknown("argument", word, {}, hint);
     return;
   }
+  const std::string wanted = word.substr(0, word.find('='));
+  if (const auto error = reconciler::cli::ExplainNoFormat(*called, wanted)) {
+    std::cerr << FormatError(*error);
+    return;
+  }
   std::vector<std::string> options;
   for (const CLI::App* part : {called, &app}) {
     for (const CLI::Option* option : part->get_options()) {
       for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
     }
   }
-  PrintUnknown("option", word.substr(0, word.find('=')), options, hint);
+  PrintUnknown("option", wanted, options, hint);
 }
 
 // Called alone: what comes next depends on whether there is a manifest here.

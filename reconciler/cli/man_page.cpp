@@ -87,9 +87,10 @@ std::string FormatCommands(const CLI::App& app) {
 std::string FormatManPage(const CLI::App& app, std::string_view version, std::string_view date) {
   std::string name = FindCalledName(app);
   for (char& one : name) one = one == ' ' ? '-' : one;
-  std::string text =
-      fmt::format(".TH \"{}\" 1 {} \"spark\\-reconcile {}\"\n.SH NAME\n{} \\- {}", EscapeRoff(name),
-                  date, version, EscapeRoff(name), EscapeLines(app.get_description()));
+  // Left-adjusted: roff cannot stretch a line of a long list of values, and warns of it.
+  std::string text = fmt::format(
+      ".TH \"{}\" 1 {} \"spark\\-reconcile {}\"\n.ad l\n.SH NAME\n{} \\- {}", EscapeRoff(name),
+      date, version, EscapeRoff(name), EscapeLines(app.get_description()));
   text += fmt::format(".SH SYNOPSIS\n{}.SH OPTIONS\n{}", EscapeLines(FormatSynopsis(app)),
                       FormatOptions(app));
   const std::string commands = FormatCommands(app);

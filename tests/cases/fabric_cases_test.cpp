@@ -5,14 +5,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "plugins/registry.h"
+#include "reconciler/base/json/document.h"
 #include "reconciler/fabric/drawing/hostfile.h"
 #include "reconciler/fabric/drawing/picture.h"
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
+#include "reconciler/manifest/schema/schema_judge.h"
+#include "schema/embedded.h"
 #include "tests/cases/plan_case.h"
 #include "tests/cases/svg_shapes.h"
 
@@ -34,6 +38,12 @@ std::vector<std::string> CaseNames() {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+void ExpectValid(const char* name, const nlohmann::ordered_json& document) {
+  const auto schema = nlohmann::json::parse(FindEmbeddedSchema(name));
+  EXPECT_EQ(JudgeBySchema(AddHead(document, {"0.1.0", "2026-11-25T00:00:00Z"}), schema),
+            std::nullopt);
 }
 
 std::string FindManifest(const std::string& name) {
@@ -139,6 +149,20 @@ TEST_P(FabricCases, HostfilesReadLikeThis) {
   Reads("hostfile.txt", FormatHostfile(cluster_, fabric_, HostfileKind::kOpenMpi) +
                             FormatHostfile(cluster_, fabric_, HostfileKind::kMpich) +
                             FormatHostfile(cluster_, fabric_, HostfileKind::kTorchrun));
+}
+
+TEST_P(FabricCases, WhatProgramsReadIsValidAndNamesTheSameNodes) {
+  const Drawing drawing = BuildDrawing(cluster_, fabric_);
+  const auto graph = DrawJson(cluster_, fabric_, drawing);
+  ExpectValid("graph", graph);
+  const auto hosts = HostfileToJson(cluster_, fabric_);
+  ExpectValid("hostfile", hosts);
+  EXPECT_EQ(graph["cables"].size(), drawing.cables.size());
+  std::vector<NodeName> order;
+  for (const auto& node : hosts["nodes"]) order.push_back(node["name"]);
+  EXPECT_EQ(graph["ring"]["order"].get<std::vector<NodeName>>(), order);
+  const std::size_t count = cluster_.nodes.size();
+  EXPECT_EQ(graph["pairs"].size(), count * (count - 1) / 2);
 }
 
 TEST_P(FabricCases, DrawingsReadLikeThis) {

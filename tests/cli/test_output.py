@@ -13,7 +13,10 @@ CLOSED = "stdout: cannot be written: Broken pipe\n"
 PRINTS = ("validate", "plan", "plan --format json", "plan --format markdown", "plan --detailed-exitcode", "drift",
           "verify", "verify --format json", "status", "status --format json", "history --format json", "graph",
           "graph --format dot", "graph --format svg", "graph --format mermaid", "hostfile", "hostfile --format mpich",
-          "hostfile --format torchrun", "cabling", "cabling --format json", "trust", "trust --format json", "access", "access --format json", "schema", "schema plan", "--help",
+          "hostfile --format torchrun", "cabling", "cabling --format json", "trust", "trust --format json", "access", "access --format json",
+          "graph --format json",
+          "hostfile --format json", "lock list --format json", "explain", "explain --format json",
+          "version --format json", "schema", "schema plan", "--help",
           "--version", "plan --help")
 
 

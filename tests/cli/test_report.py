@@ -163,7 +163,7 @@ class GraphWithReport(CliTest):
 
     def test_text_has_no_colours(self):
         self.assert_ends(self.spark("graph", "--report", "report.json"), 1, out="",
-                         err="--report colours a drawing: it needs --format svg, dot or mermaid\n")
+                         err="--report goes with a drawing: it needs --format svg, dot, mermaid or json\n")
 
     def test_the_report_is_of_the_manifests_cluster(self):
         self.assert_ends(self.spark("graph", "--format", "svg", "--report", "other.json"), 1, out="",

@@ -1,5 +1,6 @@
 """Locks and the drill: who holds a node, a dead holder's lock, a revert that is proved on demand."""
 
+import json
 import math
 import os
 import re
@@ -8,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
+import jsonschema
 from spark_lab import LAB, PROGRAM, LabTest, cluster, speed
 
 PAIR = cluster("pair.yaml")
@@ -36,8 +38,8 @@ class Locks(LabTest):
         look = "sysctl -n net.ipv4.conf.lo.tag; ls -A /etc/sysctl.d; ls -A /run/sysctl.d 2>&1; true"
         before = self.lab.sh(1, look)
         done = self.spark("drill", PAIR, "--node", "spark-1", "--revert-after", "6", expect=0)
-        took = re.search(r"spark-1  reverted it (\d+\.\d) s after the last sign of life "
-                         r"\(limit 6 s\); as before, byte for byte: /var/lib", done.stdout)
+        took = re.search(r"\Aspark-1  reverted it (\d+\.\d) s after the last sign of life \(limit 6 s\)\n"
+                         r"as before, byte for byte:\n  /var/lib/spark-reconcile/\S+/drill/kept\n", done.stdout)
         self.assertIsNotNone(took, done.stdout)
         self.assertGreaterEqual(float(took.group(1)), 6)
         speed.assert_within(float(took.group(1)), 30)
@@ -47,12 +49,33 @@ class Locks(LabTest):
         self.assertEqual(self.spark("lock", "list", PAIR, expect=0).stdout,
                          "spark-1  free\nspark-2  free\n")
 
+    def test_1b_the_drill_keeps_to_the_width_of_the_terminal_and_has_a_document(self):
+        drill = ("drill", PAIR, "--node", "spark-1", "--revert-after", "5")
+        code, shown = self.lab.spark_on_terminal([*drill], (), columns=60)
+        self.assertEqual(code, 0, shown)
+        self.assertIn("\nas before, byte for byte:\n", shown)
+        for line in shown.splitlines():
+            self.assertLessEqual(len(line), 60, shown)
+        document = self.document("drill", *drill, expect=0)
+        (node,) = document["nodes"]
+        self.assertEqual((document["revert_after_s"], node["name"], node["proved"], node["reverted"], node["errors"]),
+                         (5, "spark-1", True, True, []))
+        self.assertGreaterEqual(node["reverted_after_s"], 5)
+        self.assertIn("net.ipv4.conf.lo.tag", node["as_before"])
+
     def test_2_a_drill_fails_where_the_revert_does_not_work(self):
         self.lab.sh(1, "printf '#!/bin/sh\\nexit 1\\n' >/usr/local/sbin/systemd-run; chmod +x /usr/local/sbin/systemd-run")
         done = self.spark("drill", PAIR, "--node", "spark-1", "--revert-after", "5", expect=5)
         self.assertIn("the plan could not be staged", done.stderr)
         self.lab.sh(1, "rm /usr/local/sbin/systemd-run")
         self.spark("apply", PAIR, "--yes", "--brief", expect=0)
+
+    def document(self, schema, *arguments, expect):
+        """What the command writes as JSON, which is what its schema says."""
+        found = json.loads(self.spark(*arguments, "--format", "json", expect=expect).stdout)
+        judge = jsonschema.Draft7Validator(json.loads(self.spark("schema", schema, expect=0).stdout))
+        self.assertEqual([error.message for error in judge.iter_errors(found)], [])
+        return found
 
     def test_3_a_living_holder_is_named_and_not_broken_and_a_dead_one_is(self):
         for node in (1, 2):
@@ -67,13 +90,23 @@ class Locks(LabTest):
             listed = self.spark("lock", "list", PAIR, expect=0).stdout
             self.assertRegex(listed, r"spark-1  held by \S+@\S+ pid \d+ since 20\S+Z "
                                      r"\(running, or within its deadline for \d+ s more\)")
+            for node in self.document("lock", "lock", "list", PAIR, expect=0)["nodes"]:
+                self.assertTrue(node["held"], node)
+                self.assertIn(f"{node['name']}  held by {node['holder']} (running", listed)
+                self.assertLessEqual(node["overdue_s"], 0)
             waited = self.spark("status", PAIR, "--wait", "1", expect=9)
             self.assertRegex(waited.stderr, r"waited for 1 s: an apply is not over on spark-1, spark-2\n\Z")
             refused = self.spark("lock", "break", PAIR, expect=9)
             self.assertRegex(refused.stderr, r"spark-1: not broken: \S+ pid \d+ since \S+ may be running")
+            kept = self.document("lock", "lock", "break", PAIR, expect=9)["nodes"]
+            self.assertEqual([(node["held"], node["outcome"]) for node in kept], [(True, "kept")] * 2)
         finally:
             os.killpg(run.pid, signal.SIGKILL)
             run.wait()
+        first = self.document("lock", "lock", "break", PAIR, "--node", "spark-1", expect=0)["nodes"][0]
+        self.assertEqual((first["name"], first["held"], first["outcome"]), ("spark-1", True, "broken"))
+        self.assertRegex(first["reason"], r"\Ait was process \d+ of this machine, which does not run any more\Z")
+        self.assertEqual([node["held"] for node in self.document("lock", "lock", "list", PAIR, expect=0)["nodes"]], [False, True])
         broken = self.spark("lock", "break", PAIR, expect=0)
         self.assertRegex(broken.stdout, r"spark-2  broken: \S+ pid \d+ since \S+ is gone, it was process \d+ of "
                                         r"this machine, which does not run any more")

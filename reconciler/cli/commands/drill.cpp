@@ -3,15 +3,25 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
-#include "reconciler/apply/drill.h"
-#include "reconciler/base/text.h"
+#include "reconciler/apply/drill_report.h"
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/node/lock.h"
+#include "reconciler/planning/layout.h"
 
 namespace reconciler::cli {
 namespace {
+
+struct DrillOptions {
+  Selection selection = {};
+  GuardTimes times = {};
+  std::string format = "text";
+};
 
 ExitCode FindDrillCode(const DrillReport& report) {
   if (report.errors.empty()) return kFine;
@@ -21,27 +31,31 @@ ExitCode FindDrillCode(const DrillReport& report) {
   return kind == ErrorKind::kLocked ? kLocked : kNodeUnreadable;
 }
 
-int RunDrill(const Selection& selection, const GuardTimes& times, const Context& context) {
-  const auto cluster = OpenCluster(selection);
+int RunDrill(const DrillOptions& options, const Context& context) {
+  const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   NodePool pool(context.dial, context.at_once);
+  const int limit_s = options.times.revert_after;
+  std::vector<std::pair<NodeName, DrillReport>> drills;
   int code = kFine;
-  for (const NodeSpec* node : SelectNodes(cluster->spec, selection.scope.nodes)) {
-    std::cerr << fmt::format(
-        "{}: a harmless apply whose controller vanishes; it must be reverted in {} s\n", node->name,
-        times.revert_after);
-    const DrillReport report = Drill(*node, pool, times, FormatLease());
+  for (const NodeSpec* node : SelectNodes(cluster->spec, options.selection.scope.nodes)) {
+    const std::string announced =
+        fmt::format("{}: a harmless apply whose controller vanishes; it must be reverted in {} s\n",
+                    node->name, limit_s);
+    std::cerr << WrapLines(announced, context.ColumnsOnStderr());
+    DrillReport report = Drill(*node, pool, options.times, FormatLease());
     for (const std::string& line : report.ended) std::cerr << line << '\n';
     std::cerr << FormatErrors(report.errors);
-    if (const ExitCode failed = FindDrillCode(report); failed != kFine) {
-      code = failed;
-      continue;
+    const ExitCode found = FindDrillCode(report);
+    if (found != kFine) {
+      code = found;
+    } else if (options.format == "text") {
+      std::cout << FormatDrill(node->name, report, limit_s, context.ColumnsOnStdout())
+                << std::flush;
     }
-    std::cout << fmt::format(
-        "{}  reverted it {:.1f} s after the last sign of life (limit {} s); as before, byte for "
-        "byte: {}\n",
-        node->name, report.reverted_after_s, times.revert_after, Join(report.checked, ", "));
+    drills.emplace_back(node->name, std::move(report));
   }
+  if (options.format == "json") std::cout << FormatDocument(DrillsToJson(drills, limit_s));
   return code;
 }
 
@@ -50,18 +64,20 @@ int RunDrill(const Selection& selection, const GuardTimes& times, const Context&
 void AddDrill(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "drill", "Prove on a node that an apply whose controller vanishes is reverted");
-  auto selection = std::make_shared<Selection>();
-  auto times = std::make_shared<GuardTimes>();
-  AddManifest(*command, *selection);
-  AddNodes(*command, *selection)->required();
+  auto options = std::make_shared<DrillOptions>();
+  AddManifest(*command, options->selection);
+  AddNodes(*command, options->selection)->required();
   command
-      ->add_option("--revert-after", times->revert_after,
+      ->add_option("--revert-after", options->times.revert_after,
                    "Seconds without a controller after which the node must revert")
       ->check(CLI::Range(5, 3600))
       ->capture_default_str();
-  command->callback([&context, selection, times] {
+  command->add_option("--format", options->format, "How to print it")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->callback([&context, options] {
     context.judges_nodes = true;
-    context.exit_code = RunDrill(*selection, *times, context);
+    context.exit_code = RunDrill(*options, context);
   });
 }
 

@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/report_output.h"
 #include "reconciler/fabric/drawing/picture.h"
@@ -36,8 +38,8 @@ std::optional<CableRates> ReadRates(const GraphOptions& options, const Cluster& 
 
 int RunGraph(const GraphOptions& options, const Context& context) {
   if (!options.report.empty() && options.format == "text") {
-    return PrintError({.message = "--report colours a drawing: it needs --format svg, dot or "
-                                  "mermaid"},
+    return PrintError({.message = "--report goes with a drawing: it needs --format svg, dot, "
+                                  "mermaid or json"},
                       kUsageOrManifest);
   }
   const auto cluster = OpenCluster(options.selection);
@@ -49,6 +51,8 @@ int RunGraph(const GraphOptions& options, const Context& context) {
     std::cout << DrawDot(drawing, *rates);
   } else if (options.format == "mermaid") {
     std::cout << DrawMermaid(drawing, *rates);
+  } else if (options.format == "json") {
+    std::cout << FormatDocument(DrawJson(cluster->spec, cluster->fabric, drawing, *rates));
   } else if (options.format == "svg") {
     std::cout << DrawSvg(drawing, *rates);
   } else {
@@ -66,7 +70,7 @@ void AddGraph(CLI::App& app, Context& context) {
   auto options = std::make_shared<GraphOptions>();
   AddManifest(*command, options->selection);
   command->add_option("--format", options->format, "How to print it")
-      ->check(CLI::IsMember({"text", "dot", "mermaid", "svg"}))
+      ->check(CLI::IsMember({"text", "dot", "mermaid", "svg", "json"}))
       ->capture_default_str();
   command->add_option("--report", options->report,
                       "Colour each cable by what this saved report of `verify` measured of it");

@@ -103,11 +103,13 @@ void AddHistory(CLI::App& app, Context& context) {
   auto options = std::make_shared<HistoryOptions>();
   AddManifest(*command, options->selection);
   AddNodes(*command, options->selection);
-  command->add_option("--show", options->show, "Print the manifest of this generation")
-      ->check(CLI::Range(0, 1000000));
-  command->add_option("--format", options->format, "How to print it")
+  CLI::Option* show =
+      command->add_option("--show", options->show, "Print the manifest of this generation")
+          ->check(CLI::Range(0, 1000000));
+  command->add_option("--format", options->format, "How to print the list")
       ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->excludes(show);
   command->callback([&context, options] { context.exit_code = RunHistory(*options, context); });
 }
 

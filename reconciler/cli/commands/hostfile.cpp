@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/fabric/bootstrap.h"
 #include "reconciler/fabric/drawing/hostfile.h"
@@ -34,11 +36,15 @@ Result<const Segment*> ChooseRail(const HostfileOptions& options, const Cluster&
 int RunHostfile(const HostfileOptions& options) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
+  const auto rail = ChooseRail(options, *cluster);
+  if (!rail) return PrintError(rail.error(), kUsageOrManifest);
+  if (options.format == "json") {
+    std::cout << FormatDocument(HostfileToJson(cluster->spec, cluster->fabric, *rail));
+    return kFine;
+  }
   const HostfileKind kind = options.format == "mpich"      ? HostfileKind::kMpich
                             : options.format == "torchrun" ? HostfileKind::kTorchrun
                                                            : HostfileKind::kOpenMpi;
-  const auto rail = ChooseRail(options, *cluster);
-  if (!rail) return PrintError(rail.error(), kUsageOrManifest);
   std::cout << FormatHostfile(cluster->spec, cluster->fabric, kind, *rail);
   return kFine;
 }
@@ -50,8 +56,8 @@ void AddHostfile(CLI::App& app, Context& context) {
       app.add_subcommand("hostfile", "Print where ranks run, for MPI or torchrun; needs no node");
   auto options = std::make_shared<HostfileOptions>();
   AddManifest(*command, options->selection);
-  command->add_option("--format", options->format, "For which launcher")
-      ->check(CLI::IsMember({"openmpi", "mpich", "torchrun"}))
+  command->add_option("--format", options->format, "For which launcher; or json")
+      ->check(CLI::IsMember({"openmpi", "mpich", "torchrun", "json"}))
       ->capture_default_str();
   command
       ->add_option("--network", options->network,

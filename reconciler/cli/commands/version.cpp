@@ -13,17 +13,17 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The format of each document that has a schema: what its schema requires.
+// The format of each document that has one: what its schema requires.
 ordered_json ListFormats() {
   ordered_json formats = ordered_json::object();
-  for (const char* name :
-       {"access", "cabling", "cluster", "comparison", "discovery", "env", "event", "facts",
-        "history", "host-keys", "plan", "report", "validation", "version"}) {
+  for (const std::string_view name : ListEmbeddedSchemas()) {
     const ordered_json schema = ordered_json::parse(FindEmbeddedSchema(name));
     const ordered_json& properties = schema.at("properties");
-    const ordered_json& format =
-        properties.at(properties.contains("format") ? "format" : "api_version");
-    formats[name] = format.contains("const") ? format.at("const") : format.at("enum").at(0);
+    for (const char* key : {"format", "api_version"}) {
+      if (!properties.contains(key)) continue;
+      const ordered_json& format = properties.at(key);
+      formats[name] = format.contains("const") ? format.at("const") : format.at("enum").at(0);
+    }
   }
   return formats;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "reconciler/fabric/analysis.h"
 #include "reconciler/model/find.h"
 
@@ -50,6 +52,23 @@ std::string FormatHostfile(const ClusterSpec& cluster, const Fabric& fabric, Hos
     }
   }
   return text;
+}
+
+nlohmann::ordered_json HostfileToJson(const ClusterSpec& cluster, const Fabric& fabric,
+                                      const Segment* rail) {
+  nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
+  for (const NodeName& name : OrderRing(cluster, fabric)) {
+    nodes.push_back({{"name", name},
+                     {"rank", nodes.size()},
+                     {"address", FindAddress(*cluster.FindNode(name), rail)},
+                     {"slots", 1}});
+  }
+  nlohmann::ordered_json document = {{"format", "spark-reconcile/hostfile/1"},
+                                     {"cluster", cluster.name},
+                                     {"network", rail == nullptr ? "management" : "fabric"}};
+  if (rail != nullptr) document["rail"] = rail->rail;
+  document["nodes"] = std::move(nodes);
+  return document;
 }
 
 }  // namespace reconciler

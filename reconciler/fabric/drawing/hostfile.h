@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "reconciler/model/cluster_spec.h"
@@ -13,5 +14,9 @@ enum class HostfileKind { kOpenMpi, kMpich, kTorchrun };
 // reach every node; nullptr: by management address. For torchrun, the command of each node.
 std::string FormatHostfile(const ClusterSpec& cluster, const Fabric& fabric, HostfileKind kind,
                            const Segment* rail = nullptr);
+
+// The same for a program: schema/hostfile.schema.json.
+nlohmann::ordered_json HostfileToJson(const ClusterSpec& cluster, const Fabric& fabric,
+                                      const Segment* rail = nullptr);
 
 }  // namespace reconciler

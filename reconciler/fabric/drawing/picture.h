@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "reconciler/fabric/drawing/drawing.h"
@@ -15,5 +16,10 @@ std::string DrawFabricText(const ClusterSpec& cluster, const Fabric& fabric);
 std::string DrawDot(const Drawing& drawing, const CableRates& rates = {});
 std::string DrawMermaid(const Drawing& drawing, const CableRates& rates = {});
 std::string DrawSvg(const Drawing& drawing, const CableRates& rates = {});
+
+// What the text says, for a program: schema/graph.schema.json. Precondition: the drawing is of that
+// fabric.
+nlohmann::ordered_json DrawJson(const ClusterSpec& cluster, const Fabric& fabric,
+                                const Drawing& drawing, const CableRates& rates = {});
 
 }  // namespace reconciler

@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "reconciler/base/error.h"
+#include "reconciler/base/json/document.h"
 #include "reconciler/base/text.h"
 #include "reconciler/catalogue/catalogue.h"
+#include "reconciler/manifest/schema/schema_judge.h"
+#include "schema/embedded.h"
 
 namespace reconciler {
 namespace {
@@ -86,6 +90,20 @@ TEST(Explain, OnANarrowTerminalNoLineIsWiderThanIt) {
     EXPECT_LE(CountColumns(line), 60u) << line;
   }
   EXPECT_EQ(*Explain("no-carrier", 200), *Explain("no-carrier"));
+}
+
+TEST(Explain, ForAProgramEachCodeAndEachKeyIsValidByTheSchema) {
+  const auto schema = nlohmann::json::parse(FindEmbeddedSchema("explain"));
+  std::vector<std::string> names = ListCodes();
+  for (const char* key : {"", "api_version", "nodes", "nodes[].address", "hosts", "verify.level"}) {
+    names.emplace_back(key);
+  }
+  for (const std::string& name : names) {
+    const auto json = AddHead(*ExplainAsJson(name), {"0.1.0", "2026-11-25T00:00:00Z"});
+    EXPECT_EQ(JudgeBySchema(json, schema), std::nullopt) << name;
+  }
+  EXPECT_EQ((*ExplainAsJson(""))["codes"].size(), ListCodes().size());
+  EXPECT_EQ(ExplainAsJson("no-carier").error(), Explain("no-carier").error());
 }
 
 // docs/diagnosis.md ends with it.
