@@ -71,7 +71,7 @@ class Ledger(LabTest):
             self.assertEqual([(one["generation"], one["applied"]["verification"]) for one in node["generations"]], [(1, "passed")])
         with open(self.pair, encoding="utf-8") as text:
             self.assertEqual(self.spark("history", self.pair, "--show", "1", expect=0).stdout, text.read())
-        self.assertIn("generation 1 of cluster lab", self.spark("status", self.pair, "--details", expect=0).stdout)
+        self.assertIn("managed, last changed by generation 1\n", self.spark("status", self.pair, "--details", expect=0).stdout)
 
     def test_2_what_the_manifest_drops_goes_back_to_what_it_was_before_us(self):
         less = pair_without("sysctl", "units")

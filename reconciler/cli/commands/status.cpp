@@ -54,9 +54,10 @@ std::string FormatNode(const NodeSpec& node, const NodeFacts& facts) {
   }
   text += '\n';
   if (const Ledger* ledger = Known(facts.ledger)) {
-    text += fmt::format("  generation {} of cluster {} · {} managed\n", ledger->generation,
-                        MakePrintable(ledger->cluster),
-                        FormatPlural(ledger->entries.size(), "thing", "things"));
+    text +=
+        fmt::format("  cluster {} · {} managed, last changed by generation {}\n",
+                    MakePrintable(ledger->cluster),
+                    FormatPlural(ledger->entries.size(), "thing", "things"), ledger->generation);
   }
   for (const auto& [name, link] : facts.links) {
     if (name != "lo") text += FormatLinkLine(name, link);
@@ -86,7 +87,10 @@ std::map<NodeName, LastApply> ReadLastApplies(const std::vector<const NodeSpec*>
     if (generations.empty()) continue;
     const auto info = ParseGeneration(generations.back().document);
     if (!info) continue;  // `history` says that it is damaged
-    applies[node] = {.time = info->time, .by = info->by, .verification = info->verification};
+    applies[node] = {.time = info->time,
+                     .by = info->by,
+                     .verification = info->verification,
+                     .generation = generations.back().number};
   }
   return applies;
 }

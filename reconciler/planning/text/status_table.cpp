@@ -64,10 +64,14 @@ std::string FormatRowsOf(const Plan& plan, const ClusterFacts& facts,
   std::vector<std::vector<std::string>> rows = {
       {"node", "state", "generation", "applied (UTC)", "verify", "by"}};
   for (const PlanNode& node : plan.nodes) {
+    const auto found = applies.find(node.name);
+    const int generation = found == applies.end()
+                               ? node.generation
+                               : std::max(node.generation, found->second.generation);
     std::vector<std::string> row = {
         MakePrintable(node.name), std::string(FormatState(FindNodeState(plan, facts, node.name))),
-        node.generation > 0 ? std::to_string(node.generation) : std::string(kNone)};
-    if (const auto found = applies.find(node.name); found != applies.end()) {
+        generation > 0 ? std::to_string(generation) : std::string(kNone)};
+    if (found != applies.end()) {
       const LastApply& last = found->second;
       row.push_back(ShortenTime(last.time));
       row.push_back(last.verification.empty() ? "not run" : MakePrintable(last.verification));

@@ -28,6 +28,7 @@ struct LastApply {
   std::string time = {};          // "2026-01-31T12:00:00Z"
   std::string by = {};            // user and host
   std::string verification = {};  // "passed", "failed", "not measured"; empty: not run
+  int generation = 0;  // of the cluster; the node's ledger has that of its own last change
 };
 
 // A line per node, what there is to know about some of them, and a summary. No line is wider than

@@ -117,7 +117,7 @@ class Upgrade(LabTest):
         self.place()
         self.assert_settled("second", [1, 2])
         shown = self.spark("status", self.manifests["second"], "--details", expect=0).stdout
-        self.assertEqual(shown.count("generation 2 of cluster lab"), 2)
+        self.assertEqual(shown.count("managed, last changed by generation 2\n"), 2)
         self.assertEqual(self.spark("lock", "list", self.manifests["second"], expect=0).stdout, "spark-1  free\nspark-2  free\n")
         with open(self.manifests["first"], encoding="utf-8") as file:
             self.assertEqual(self.spark("history", self.manifests["second"], "--show", "1", expect=0).stdout, file.read())

@@ -71,6 +71,11 @@ TEST_F(Status, EachNodeIsALineOfATable) {
             "1 in sync, 1 drifted, 1 unreachable. `plan` shows what differs.\n");
 }
 
+TEST_F(Status, AnApplyThatChangedOtherNodesIsTheGenerationOfAll) {
+  applies_["spark-2"].generation = 7;
+  EXPECT_THAT(Render(), HasSubstr("\nspark-2  in sync      7           2026-11-22 23:57  "));
+}
+
 TEST_F(Status, AClusterInSyncIsThat) {
   plan_.nodes.pop_back();
   EXPECT_THAT(Render(), testing::EndsWith("ada@desk\n2 in sync.\n"));
