@@ -305,6 +305,17 @@ Applied: 1 change on 1 node in N s, generation 2, not verified. Undo: spark-reco
         self.lab.sh(1, "sysctl -qw net.ipv4.tcp_mtu_probing=2")
         self.assertEqual(self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", "--progress", "none", expect=0).stderr, "")
 
+    def test_4b_ctrl_c_at_the_question_says_that_nothing_was_applied(self):
+        self.lab.sh(1, "sysctl -qw net.ipv4.tcp_mtu_probing=2")
+        code, shown = self.lab.spark_on_terminal(["apply", PAIR, "--brief"], [("Type 'yes' to continue: ", "\x03")], columns=60)
+        self.assertNotEqual(code, 0)
+        self.assertTrue(shown.endswith("Type 'yes' to continue: ^C\ninterrupted: nothing was applied\n"), shown)
+        self.assertEqual(self.lab.sh(1, "cat /proc/sys/net/ipv4/tcp_mtu_probing"), "2\n")
+        self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", expect=0)
+        # Only spark-1 was changed since generation 1, and the number is the cluster's.
+        found = self.spark("status", PAIR, expect=0).stdout
+        self.assertEqual({line.split()[3] for line in found.splitlines() if line.startswith("spark-")}, {"5"}, found)
+
     def test_5_nothing_to_do_is_said_at_the_end(self):
         done = self.spark("apply", PAIR, "--yes", expect=0)
         self.assertRegex(done.stdout.splitlines()[-1], r"^No changes: nothing was changed, verified ([0-9]+)/\1\.$")

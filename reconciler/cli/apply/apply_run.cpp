@@ -65,6 +65,7 @@ class ApplyRun {
   static constexpr std::chrono::seconds kLockPause{2};
 
   int ExecuteOnce(const std::optional<Plan>& saved) {
+    EnterInterruptPhase(InterruptPhase::kBefore);
     Proposal proposal = apply_.Propose(saved);
     if (!proposal.unfinished.empty()) {
       for (const std::string& line : proposal.unfinished) std::cerr << line << '\n';
@@ -72,7 +73,8 @@ class ApplyRun {
       EnterInterruptPhase(InterruptPhase::kEnd);
       const auto refusal = apply_.EndUnfinished();
       const bool interrupted = IsInterrupted();
-      EnterInterruptPhase(InterruptPhase::kNone);
+      EnterInterruptPhase(InterruptPhase::kNone);  // drops it
+      EnterInterruptPhase(InterruptPhase::kBefore);
       if (refusal) return Refuse(*refusal);
       if (interrupted) return kInterrupted;
       proposal = apply_.Propose(saved);

@@ -22,12 +22,14 @@ std::atomic<int> state = 0;
 static_assert(std::atomic<int>::is_always_lock_free, "a signal's handler uses it");
 std::atomic<int> revert_after = 0;
 std::atomic<int> moment = 0;
+std::atomic<bool> is_terminal = false;  // which shows "^C", without a new line
 
 InterruptPhase GetPhase(int of) { return static_cast<InterruptPhase>(of & ~kBit); }
 
 // A line that is put together in a handler: no memory is taken, and no lock.
 class Line {
  public:
+  Line() { *this << (is_terminal ? "\n" : ""); }
   Line& operator<<(std::string_view text) {
     const std::size_t count = std::min(text.size(), text_.size() - size_);
     std::copy_n(text.begin(), count, text_.begin() + static_cast<std::ptrdiff_t>(size_));
@@ -66,6 +68,9 @@ void SayFirst(InterruptPhase phase) {
   switch (phase) {
     case InterruptPhase::kNone:
       return;
+    case InterruptPhase::kBefore:
+      line << "interrupted: nothing was applied\n";
+      break;
     case InterruptPhase::kEnd:
       line << "the earlier apply is being ended: this stops when it has, and applies nothing\n";
       break;
@@ -108,9 +113,20 @@ void SaySecond(InterruptPhase phase) {
   line.Write();
 }
 
+// As the caller expects it of a program that was interrupted.
+void EndBy(int signal) {
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 void OnInterrupt(int signal) {
   const int before = state.fetch_or(kBit);
   const InterruptPhase phase = GetPhase(before);
+  if (phase == InterruptPhase::kBefore) {
+    SayFirst(phase);
+    EndBy(signal);
+    return;
+  }
   const bool is_verification = phase == InterruptPhase::kVerify || phase == InterruptPhase::kCheck;
   if ((before & kBit) == 0 || is_verification) {
     SayFirst(phase);
@@ -118,13 +134,13 @@ void OnInterrupt(int signal) {
     return;
   }
   SaySecond(phase);
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
+  EndBy(signal);
 }
 
 }  // namespace
 
 void EnterInterruptPhase(InterruptPhase phase) {
+  is_terminal = isatty(STDERR_FILENO) == 1;
   int before = state;
   for (;;) {
     const bool stops = phase == InterruptPhase::kCommit && (before & kBit) != 0 &&

@@ -10,6 +10,7 @@ namespace reconciler::cli {
 
 enum class InterruptPhase {
   kNone,    // ends the program, as it would end any other
+  kBefore,  // nothing was applied yet: says so, and ends the program
   kEnd,     // an earlier apply is ended, before anything of this one is changed
   kTrial,   // what was changed can be reverted
   kRevert,  // is being reverted

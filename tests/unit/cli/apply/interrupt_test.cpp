@@ -75,6 +75,14 @@ void InterruptTwice(InterruptPhase phase) {
   std::raise(SIGTERM);
 }
 
+TEST_F(InterruptDeathTest, BeforeAnythingWasAppliedTheFirstOneEndsItAndSaysSo) {
+  const auto interrupt = [] {
+    EnterInterruptPhase(InterruptPhase::kBefore);
+    std::raise(SIGINT);
+  };
+  EXPECT_EXIT(interrupt(), testing::KilledBySignal(SIGINT), "^interrupted: nothing was applied\n$");
+}
+
 TEST_F(InterruptDeathTest, TheSecondOneSaysThatTheNodesRevertAndWhen) {
   for (const InterruptPhase phase : {InterruptPhase::kTrial, InterruptPhase::kRevert}) {
     EXPECT_EXIT(InterruptTwice(phase), testing::KilledBySignal(SIGTERM),
