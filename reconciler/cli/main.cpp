@@ -30,6 +30,26 @@ void PrintUnknownCommand(const CLI::App& app, const std::string& word) {
   PrintUnknown("command", word, commands, "known: " + reconciler::Join(commands, ", "));
 }
 
+// No word is a command: one may be misspelt, or there are options alone.
+void PrintNoCommand(const CLI::App& app) {
+  const std::vector<std::string> unknown = app.remaining();
+  if (unknown.empty()) {
+    std::cerr << "wanted a command\n  hint: `spark-reconcile help` lists all commands\n";
+    return;
+  }
+  const std::string& word = unknown.front();
+  if (!word.starts_with('-')) {
+    PrintUnknownCommand(app, word);
+    return;
+  }
+  std::vector<std::string> options;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  }
+  PrintUnknown("option", word.substr(0, word.find('=')), options,
+               "`spark-reconcile help` lists all options and commands");
+}
+
 // The command that was called, of a command with commands the inner one.
 const CLI::App* FindCalled(const CLI::App& app) {
   const CLI::App* called = &app;
@@ -44,6 +64,20 @@ std::string MakeHelpHint(const CLI::App& app) {
     path = " " + part->get_name() + path;
   }
   return "`spark-reconcile" + path + " --help` lists what it takes";
+}
+
+// Whether a command such as `lock` was called without one of its own.
+bool IsCommandMissing(const CLI::App& app) {
+  return FindCalled(app)->get_require_subcommand_min() > 0;
+}
+
+void PrintMissingCommand(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : reconciler::cli::ListCommands(*FindCalled(app))) {
+    names.push_back(command->get_name());
+  }
+  std::cerr << reconciler::FormatError(
+      {.message = "wanted one of " + reconciler::Join(names, ", "), .hint = MakeHelpHint(app)});
 }
 
 void PrintUnknownArgument(const CLI::App& app) {
@@ -149,8 +183,10 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
     context.exit_code = kUsageOrManifest;
     if (argc == 1) {
       PrintNextStep();
-    } else if (argv[1][0] != '-' && !known) {
-      PrintUnknownCommand(app, argv[1]);
+    } else if (!known) {
+      PrintNoCommand(app);
+    } else if (IsCommandMissing(app)) {
+      PrintMissingCommand(app);
     } else {
       app.exit(error);
     }

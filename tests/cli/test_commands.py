@@ -72,7 +72,7 @@ BAD_VALUES = (
     ("remove-node", "name is required"),
     ("drill", "--node is required"),
     ("env", "node is required"),
-    ("lock", "A subcommand is required"),
+    ("lock", "wanted one of list, break"),
     ("apply --lock-timeout -1", "--lock-timeout: Value -1 not in range 0 to 86400"),
     ("plan --parallelism 0", "--parallelism: Value 0 not in range 1 to 1000"),
     ("--parallelism many plan", "--parallelism: Value many not in range 1 to 1000"),
@@ -238,6 +238,29 @@ unknown option '--fromat', did you mean '--format'?
 unknown argument 'other.yaml'
   hint: `spark-reconcile plan --help` lists what it takes
 """)
+
+    def test_options_without_a_command_get_what_was_meant(self):
+        self.assert_ends(self.spark("--hepl"), 1, out="", err="""\
+unknown option '--hepl', did you mean '--help'?
+  hint: `spark-reconcile help` lists all options and commands
+""")
+        self.assert_ends(self.spark("--no-color"), 1, out="", err="wanted a command\n  hint: `spark-reconcile help` lists all commands\n")
+        self.assert_ends(self.spark("--no-color", "aply"), 1, out="", err=f"""\
+unknown command 'aply', did you mean 'apply'?
+  hint: known: {", ".join(COMMANDS)}
+""")
+
+    def test_the_readme_has_the_commands_in_the_groups_of_help(self):
+        groups, shown = {}, self.spark("help").stdout
+        for group, lines in re.findall(r"(?m)^(\w[^\n]*):\n((?:  [a-z].*\n)+)", shown):
+            groups[group] = {line.split()[0] for line in lines.splitlines()}
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            section = file.read().split("\n## Commands\n")[1].split("\n| Exit code |")[0]
+        found = {}
+        for group, rows in re.findall(r"(?m)^\| ([^|`]+) \| \|\n\|---\|---\|\n((?:\|.*\n)+)", section + "\n"):
+            names = [row.split("|")[1] for row in rows.splitlines()]
+            found[group] = {words.split()[0] for cell in names for words in re.findall("`([^`]+)`", cell)}
+        self.assertEqual(found, groups)
 
     def test_help_shows_a_command_with_an_example_and_its_exit_codes(self):
         done = self.spark("help", "drift")
