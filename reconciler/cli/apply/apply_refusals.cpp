@@ -1,9 +1,13 @@
 #include "reconciler/cli/apply/apply_refusals.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <iostream>
 #include <string>
+
+#include "reconciler/cli/terminal.h"
+#include "reconciler/planning/layout.h"
 
 namespace reconciler::cli {
 namespace {
@@ -82,8 +86,9 @@ ExitCode FindExitCode(const ApplyRefusal& refusal, bool reached_all) {
 void PrintCabling(const CablingReport& report, bool allow_wrong) {
   for (const CableVerdict& verdict : report.cables) {
     if (verdict.state != CableState::kUnknown) continue;
-    std::cerr << fmt::format("cabling not known: {}: {}\n", DescribeCable(verdict.cable),
-                             verdict.detail);
+    const std::string line =
+        fmt::format("cabling not known: {}: {}\n", DescribeCable(verdict.cable), verdict.detail);
+    std::cerr << WrapLines(line, FindTerminalTraits(STDERR_FILENO, /*no_colour=*/true).columns);
   }
   if (report.wrong.empty() || !allow_wrong) return;
   std::cerr << "the cabling is not the manifest's:\n";

@@ -9,13 +9,20 @@
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/files.h"
+#include "reconciler/cli/terminal.h"
+#include "reconciler/planning/layout.h"
 #include "reconciler/planning/text/render.h"
 
 namespace reconciler::cli {
 namespace {
 
+// Sentences, in lines that fit on the terminal.
+void Say(const std::string& text) {
+  std::cout << WrapLines(text, FindTerminalTraits(STDOUT_FILENO, /*no_colour=*/true).columns);
+}
+
 void PrintEnds(const ConvergeReport& report) {
-  for (const auto& [node, end] : report.ends) std::cout << node << ": " << ToString(end) << '\n';
+  for (const auto& [node, end] : report.ends) Say(fmt::format("{}: {}\n", node, ToString(end)));
 }
 
 void PrintFailure(const ConvergeReport& report) {
@@ -23,10 +30,10 @@ void PrintFailure(const ConvergeReport& report) {
   std::cerr << FormatErrors(report.errors);
   for (const std::string& id : report.kept) std::cerr << "kept: " << MakePrintable(id) << '\n';
   if (report.reverted) {
-    std::cout << "not applied: every node reverted the plan, and reads as before\n";
+    Say("not applied: every node reverted the plan, and reads as before\n");
     return;
   }
-  std::cout << "not applied, and not every node is as before: see the errors above\n";
+  Say("not applied, and not every node is as before: see the errors above\n");
   PrintEnds(report);
   std::cerr << "the state before the apply is kept in " << GetJournalDirectory(report.apply_id)
             << " on each node; `sh guard revert` there restores it\n";
@@ -41,9 +48,9 @@ std::size_t CountDoneOn(const NodeApply& node) {
 // What an apply committed without.
 void PrintNotProved(const ConvergeReport& report) {
   if (report.silent_beacons.empty()) return;
-  std::cout << "not proved: what happens when the controller is lost during the commit\n";
+  Say("not proved: what happens when the controller is lost during the commit\n");
   for (const Error& error : report.silent_beacons) {
-    std::cout << fmt::format("  {}: {}\n", Join(error.context, ": "), error.message);
+    Say(fmt::format("  {}: {}\n", Join(error.context, ": "), error.message));
   }
 }
 
@@ -69,26 +76,26 @@ bool ConfirmPlan(const Plan& plan, bool yes) {
 }
 
 void PrintPartial(const std::vector<NodeName>& absent) {
-  std::cout << fmt::format(
+  Say(fmt::format(
       "PARTIAL: {} not reached, and not changed: {}\n"
       "  not proved: the state there, the connections to there, and the manifest's verification, "
       "which needs every node\n",
-      FormatPlural(absent.size(), "node was", "nodes were"), Join(absent, ", "));
+      FormatPlural(absent.size(), "node was", "nodes were"), Join(absent, ", ")));
 }
 
 void PrintNotVerified(const std::vector<const Change*>& blocked) {
-  std::cout << "not verified, because ports of the fabric are blocked:\n";
+  Say("not verified, because ports of the fabric are blocked:\n");
   for (const Change* port : blocked) {
-    std::cout << fmt::format("  {}: {}: {}\n", MakePrintable(port->node), MakePrintable(port->name),
-                             MakePrintable(port->detail));
+    Say(fmt::format("  {}: {}: {}\n", MakePrintable(port->node), MakePrintable(port->name),
+                    MakePrintable(port->detail)));
   }
-  std::cout << "  next step: correct what blocks them, and apply again\n";
+  Say("  next step: correct what blocks them, and apply again\n");
 }
 
 void PrintOutcome(const ConvergeReport& report) {
   if (report.committed && !report.converged) {
     std::cerr << FormatErrors(report.errors);
-    std::cout << "committed on every node, but a check afterwards failed: see the errors above\n";
+    Say("committed on every node, but a check afterwards failed: see the errors above\n");
     PrintEnds(report);
     PrintNotProved(report);
     return;
@@ -125,35 +132,34 @@ std::string FormatUndo(const std::string& manifest, int generation) {
 
 void PrintNotRecorded(const std::optional<ConvergeReport>& report, const Errors& errors) {
   std::cerr << FormatErrors(errors);
-  std::cout
-      << (report ? "applied, but what was done could not be recorded: see the errors above\n"
-                 : "nothing was changed, and that could not be recorded: see the errors above\n");
+  Say(report ? "applied, but what was done could not be recorded: see the errors above\n"
+             : "nothing was changed, and that could not be recorded: see the errors above\n");
   if (!report) return;
   for (const auto& [name, node] : report->applied.nodes) {
-    std::cout << name << ": " << ToString(NodeEnd::kNew) << '\n';
+    Say(fmt::format("{}: {}\n", name, ToString(NodeEnd::kNew)));
   }
 }
 
 void PrintUninstall(const UninstallResult& result) {
   for (const Change& change : result.left) {
-    std::cout << fmt::format("left on {}: {} {}: {}\n", change.node, change.kind,
-                             MakePrintable(change.name), MakePrintable(change.detail));
+    Say(fmt::format("left on {}: {} {}: {}\n", change.node, change.kind, MakePrintable(change.name),
+                    MakePrintable(change.detail)));
   }
   std::cerr << FormatErrors(result.errors);
   for (const EmptiedNode& node : result.emptied) {
     std::vector<std::string> kept;
     for (const std::string& name : node.kept) kept.push_back(MakePrintable(name));
-    std::cout << fmt::format("{}: nothing of spark-reconcile is left{}, {} is gone\n", node.node,
-                             kept.empty() ? "" : " but " + Join(kept, " and "), kStateFolder);
+    Say(fmt::format("{}: nothing of spark-reconcile is left{}, {} is gone\n", node.node,
+                    kept.empty() ? "" : " but " + Join(kept, " and "), kStateFolder));
   }
 }
 
 void PrintUnledgered(const std::vector<UnledgeredFile>& files) {
   for (const UnledgeredFile& file : files) {
-    std::cout << fmt::format(
+    Say(fmt::format(
         "left on {}: file {}: it has our mark, but the node has no ledger with the original: "
         "remove it by hand\n",
-        file.node, MakePrintable(file.path));
+        file.node, MakePrintable(file.path)));
   }
 }
 
