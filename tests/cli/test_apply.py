@@ -81,6 +81,12 @@ PARTIAL: not reached, and not changed: spark-2; nothing was changed, not verifie
         self.assertEqual(plan["stages"], [])
         return plan
 
+    def test_a_saved_plan_finds_its_manifest_from_any_folder(self):
+        self.saved_plan()
+        done = self.spark("apply", os.path.join(self.folder, "plan.json"), "--yes", before=("env", "-C", "/"))
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("nothing is known: 2 of 2 nodes not reached.", done.stdout)
+
     def test_an_edited_plan_is_refused(self):
         plan = self.saved_plan()
         plan["nodes"][0]["address"] = "127.0.0.3"

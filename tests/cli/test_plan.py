@@ -55,6 +55,11 @@ class PlanCommand(CliTest):
             self.assertNotIn(foreign, output)
         self.assertRegex(status, r"\(\d+ lines? that (is|are) not ours\)")
 
+    def test_a_saved_plan_says_how_it_is_applied(self):
+        for name, word in (("plan.json", "plan.json"), ("my plan.json", "'my plan.json'")):
+            self.assert_ends(self.spark("plan", "--node", "spark-1", "--only", "hosts", "--out", name), 0,
+                             err=f"saved to {name}; apply it with: spark-reconcile apply {word}\n")
+
     def test_a_plan_that_cannot_be_saved_is_an_error(self):
         self.assert_ends(self.spark("plan", "--node", "spark-1", "--out", "no/plan.json"), 1,
                          err="no/plan.json: cannot be written: No such file or directory\n")
