@@ -1,16 +1,20 @@
 """The main job on two nodes: bare, converged, drifted, rebooted, out of reach."""
 
 import json
+import math
 import os
 import re
 import unittest
 
-from spark_lab import LabTest, cluster, temporary_folder
+from spark_lab import LabTest, cluster, speed, temporary_folder
 
 PAIR = cluster("pair.yaml")
 IDENTITY_OF_FILE = "stat -c '%a %U:%G %s' "
 
 
+# Holds each step of an apply up while the file is there.
+HELD_SYNC = """printf '#!/bin/sh\\nwhile [ -e /var/tmp/hold ]; do sleep 0.05; done\\nexec /usr/bin/sync "$@"\\n' >/usr/local/sbin/sync
+chmod +x /usr/local/sbin/sync; touch /var/tmp/hold"""
 REDRAW = re.compile("\r\033\\[([0-9]+)A\033\\[J")
 
 
@@ -315,6 +319,22 @@ Applied: 1 change on 1 node in N s, generation 2, not verified. Undo: spark-reco
         # Only spark-1 was changed since generation 1, and the number is the cluster's.
         found = self.spark("status", PAIR, expect=0).stdout
         self.assertEqual({line.split()[3] for line in found.splitlines() if line.startswith("spark-")}, {"5"}, found)
+
+    def test_4c_ctrl_c_twice_says_what_the_nodes_do_on_their_own(self):
+        self.lab.sh(1, HELD_SYNC + "; sysctl -qw net.ipv4.tcp_mtu_probing=2")
+        try:
+            code, shown = self.lab.spark_on_terminal(
+                ["--no-color", "apply", PAIR, "--brief", "--yes", "--no-verify"],
+                [("  staging  ", "\x03"), ("then every node reverts\n", "\x03")], columns=110)
+        finally:
+            self.lab.sh(1, "rm -f /var/tmp/hold /usr/local/sbin/sync")
+        self.assertNotEqual(code, 0)
+        self.assertIn("^C\nstopping before the next stage, then every node reverts\n", shown)
+        self.assertRegex(shown, r"\^C\nended before the nodes have reverted: each reverts on its own, when nothing was heard for 90 s "
+                                r"\(at [0-9:]{8} UTC; later where a step takes longer\)\n"
+                                r"  hint: `status` names what is unfinished, and the next apply ends it first\n\Z")
+        self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", "--lock-timeout", str(math.ceil(speed.scaled(120))), expect=0)
+        self.spark("drift", PAIR, expect=0)
 
     def test_5_nothing_to_do_is_said_at_the_end(self):
         done = self.spark("apply", PAIR, "--yes", expect=0)
