@@ -35,8 +35,6 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
-constexpr const char* kRouteProbe = "netplan.default_route";
-
 // The adopted files, which would add to what ours says, and the links that its triggers would
 // change. A link that cannot be changed on this node at all, as a port that is not there, holds up
 // no other one.
@@ -144,13 +142,9 @@ std::string FindPciOf(const Hardware* hardware, const RailPort& port) {
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
   if (GetPorts(fabric, node.name).empty()) return {};
   std::vector<Read> reads = {
-      ReadFile{std::string(kOwnFile)},
-      ReadFile{std::string(kUnmanagedFile)},
-      ReadFiles{"/lib/netplan/*.yaml"},
-      ReadFiles{"/etc/netplan/*.yaml"},
-      ReadFiles{"/run/netplan/*.yaml"},
-      ReadFiles{kDisabledBySync},
-      RunProbe{.id = kRouteProbe, .argv = {"ip", "-j", "-4", "route", "show"}}};
+      ReadFile{std::string(kOwnFile)},  ReadFile{std::string(kUnmanagedFile)},
+      ReadFiles{"/lib/netplan/*.yaml"}, ReadFiles{"/etc/netplan/*.yaml"},
+      ReadFiles{"/run/netplan/*.yaml"}, ReadFiles{kDisabledBySync}};
   for (const AdoptEntry& entry : ReadAdopt(cluster, node.name)) {
     if (!entry.path.empty()) reads.emplace_back(ReadFile{entry.path});
   }
@@ -167,10 +161,9 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
 }
 
 void Parse(const ProbeReply& reply, NodeFacts& facts) {
-  const auto found = reply.commands.find(kRouteProbe);
-  if (found != reply.commands.end()) {
-    facts.network.default_route = ParseDefaultRoutes(found->second);
-    facts.network.routes = ParseRoutes(found->second);
+  if (const std::optional<IpReply> ip = FindIpReply(reply)) {
+    facts.network.default_route = ParseDefaultRoutes(ip->routes);
+    facts.network.routes = ParseRoutes(ip->routes);
   }
   facts.rdma.users = ParseRdmaUsers(reply);
   StoreManagerKeys(reply, facts);

@@ -14,14 +14,28 @@ namespace {
 
 constexpr std::string_view kId = "ssh.account";
 constexpr unsigned kMostMode = 07777;
+constexpr std::string_view kProcess = "/proc/self/";  // has the user's primary group
 constexpr std::string_view kDirectory = ".ssh";
 constexpr std::string_view kPrivatePath = ".ssh/id_ed25519_spark";
+
+// NAME|MODE|OWNER|GROUP
+constexpr std::size_t kFields = 4;
+
+Observed<std::string> ReadGroup(const CommandReply& reply) {
+  for (const std::string& line : SplitLines(reply.out)) {
+    const std::vector<std::string> fields = Split(line, '|');
+    if (fields.size() != kFields || fields[0] != kProcess) continue;
+    if (fields[3].empty() || fields[3] == "UNKNOWN") break;
+    return fields[3];
+  }
+  return Unknown{"the user has no primary group"};
+}
 
 // From stat's line for `file`.
 Observed<FileAccess> ReadStat(const CommandReply& reply, std::string_view file) {
   for (const std::string& line : SplitLines(reply.out)) {
     const std::vector<std::string> fields = Split(line, '|');
-    if (fields.size() != 3 || fields[0] != file) continue;
+    if (fields.size() != kFields || fields[0] != file) continue;
     const auto mode = ParseNumber<unsigned>(fields[1], 8);
     if (!mode || *mode > kMostMode) break;
     return FileAccess{.mode = {*mode}, .owner = fields[2]};
@@ -59,12 +73,7 @@ void ParseAccount(const ProbeReply& reply, NodeFacts& facts) {
     ssh = {.group = failed, .directory = failed, .private_key = failed};
     return;
   }
-  const std::vector<std::string> lines = SplitLines(account.out);
-  if (lines.empty() || lines.front().empty()) {
-    ssh.group = Unknown{"the user has no primary group"};
-  } else {
-    ssh.group = lines.front();
-  }
+  ssh.group = ReadGroup(account);
   ssh.directory = ReadStat(account, kDirectory);
   ssh.private_key = ReadStat(account, kPrivatePath);
 }

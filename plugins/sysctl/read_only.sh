@@ -1,13 +1,8 @@
 # shellcheck shell=dash
 # Each of the files that are given as arguments, with "r" before those that are there and cannot be written, as in a
-# container, and "-" before the others. find lets the kernel say so; the `[ -w` of some shells looks at the mode alone.
-[ $# -gt 0 ] || return 0
-newline='
-'
-read_only=$newline$(find "$@" -maxdepth 0 ! -writable 2>/dev/null)$newline
+# container, and "-" before the others. The kernel says so when a file is opened, and nothing is written; the `[ -w` of some
+# shells looks at the mode alone.
 for file do
-  case $read_only in
-    *"$newline$file$newline"*) printf 'r %s\n' "$file" ;;
-    *) printf -- '- %s\n' "$file" ;;
-  esac
+  if [ ! -e "$file" ] || { true >>"$file"; } 2>/dev/null; then printf -- '- %s\n' "$file"
+  else printf 'r %s\n' "$file"; fi
 done

@@ -103,7 +103,7 @@ std::optional<Cluster> LoadCluster(const std::string& text, const std::string& n
 }
 
 ClusterFacts GatherQuietly(const Cluster& cluster, const Selection& selection, NodePool& pool,
-                           const Trials& trials,
+                           Purpose purpose, const Trials& trials,
                            const std::function<void(const NodeName&)>& on_node) {
   const std::vector<const NodeSpec*> nodes = SelectNodes(cluster.spec, selection.scope.nodes);
   ClusterFacts facts = Gather(
@@ -111,7 +111,7 @@ ClusterFacts GatherQuietly(const Cluster& cluster, const Selection& selection, N
       [&](const NodeName& node) {
         if (on_node) on_node(node);
       },
-      trials);
+      trials, purpose);
   const auto selected =
       SelectNodesForSparkVerify(cluster.spec, facts, plugins::GetAll(), selection.scope);
   if (!selected.empty()) AddVerbsFacts(facts, selected, pool, FindProgramFolder());
@@ -119,9 +119,9 @@ ClusterFacts GatherQuietly(const Cluster& cluster, const Selection& selection, N
 }
 
 ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,
-                                const Trials& trials) {
+                                Purpose purpose, const Trials& trials) {
   Progress progress("reading nodes", SelectNodes(cluster.spec, selection.scope.nodes).size());
-  ClusterFacts facts = GatherQuietly(cluster, selection, pool, trials,
+  ClusterFacts facts = GatherQuietly(cluster, selection, pool, purpose, trials,
                                      [&](const NodeName& node) { progress.Step(node); });
   progress.Finish();
   for (const auto& [name, error] : facts.unreachable) std::cerr << FormatError(error);

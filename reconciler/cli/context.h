@@ -61,12 +61,12 @@ std::optional<Cluster> LoadCluster(const std::string& text, const std::string& n
 
 // Facts of the selected nodes with a line of progress; failures are reported on stderr.
 ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,
-                                const Trials& trials = {});
+                                Purpose purpose, const Trials& trials = {});
 
 // The same without a line of progress and without messages on failures. `on_node` is called for
 // each node that was read, or could not be.
 ClusterFacts GatherQuietly(const Cluster& cluster, const Selection& selection, NodePool& pool,
-                           const Trials& trials,
+                           Purpose purpose, const Trials& trials,
                            const std::function<void(const NodeName&)>& on_node = {});
 
 int PrintError(const Error& error, int exit_code);  // prints and returns the code

@@ -70,16 +70,23 @@ Error AppendNodeOutput(Error error, const ScriptReply& reply, std::string_view n
   return error;
 }
 
+bool IsRead(const Read& read, Purpose purpose) {
+  const auto* command = std::get_if<RunProbe>(&read);
+  return purpose == Purpose::kVerification || command == nullptr || !command->only_for_verification;
+}
+
 Result<NodeFacts> GatherByNames(const ClusterSpec& cluster, const Fabric& fabric,
                                 const std::vector<Plugin>& plugins, const NodeSpec& node,
-                                NodePool& pool, const Trials& trials) {
+                                NodePool& pool, const Trials& trials, Purpose purpose) {
   const auto own = trials.find(node.name);
   const std::vector<TrialFile> on_trial =
       own == trials.end() ? std::vector<TrialFile>() : own->second;
   std::vector<Read> reads = ListReads(on_trial);
   for (const Plugin& plugin : plugins) {
     if (plugin.probe == nullptr) continue;
-    for (Read& read : plugin.probe(cluster, fabric, node)) reads.push_back(std::move(read));
+    for (Read& read : plugin.probe(cluster, fabric, node)) {
+      if (IsRead(read, purpose)) reads.push_back(std::move(read));
+    }
   }
   for (Read& read : ListOwnReads()) reads.push_back(std::move(read));
   const std::string nonce = MakeNonce();
@@ -110,12 +117,12 @@ Result<NodeFacts> GatherByNames(const ClusterSpec& cluster, const Fabric& fabric
 // than those of the profile, the node is read once more.
 Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
                              const std::vector<Plugin>& plugins, const NodeSpec& node,
-                             NodePool& pool, const Trials& trials) {
-  auto facts = GatherByNames(cluster, fabric, plugins, node, pool, trials);
+                             NodePool& pool, const Trials& trials, Purpose purpose) {
+  auto facts = GatherByNames(cluster, fabric, plugins, node, pool, trials, purpose);
   const Hardware* profile = cluster.FindHardware(node);
   if (!facts || profile == nullptr || !AreElsewhere(LocatePorts(*profile, *facts))) return facts;
   const LocatedCluster located(cluster, fabric, {.nodes = {{node.name, std::move(*facts)}}});
-  return GatherByNames(located.spec(), located.fabric(), plugins, node, pool, trials);
+  return GatherByNames(located.spec(), located.fabric(), plugins, node, pool, trials, purpose);
 }
 
 }  // namespace
@@ -123,11 +130,11 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
 ClusterFacts Gather(const ClusterSpec& cluster, const Fabric& fabric,
                     const std::vector<Plugin>& plugins, const std::vector<const NodeSpec*>& nodes,
                     NodePool& pool, const std::function<void(const NodeName&)>& on_node,
-                    const Trials& trials) {
+                    const Trials& trials, Purpose purpose) {
   ClusterFacts facts;
   std::mutex mutex;
   NodeErrors thrown = ForEachNode(nodes, pool.at_once(), [&](const NodeSpec& node) {
-    auto gathered = GatherNode(cluster, fabric, plugins, node, pool, trials);
+    auto gathered = GatherNode(cluster, fabric, plugins, node, pool, trials, purpose);
     {
       const std::lock_guard lock(mutex);
       if (gathered) {

@@ -1,9 +1,7 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # user, home, looked_up and entry are what resolve of home_path.sh finds
-# Functions that read a node in one go; the calls follow. Values: ROOT, a folder that stands for /, LARGEST in bytes. $1 of
-# the script is $SSH_CONNECTION.
-frame session
-printf '%s' "$1"
+# Functions that read a node in one go; the calls follow. Values: ROOT, a folder that stands for /, LARGEST in bytes, and
+# `together`, see gather_command.
 
 # Sorts every candidate into F (regular, to be read), L (link), D (not there), U (not readable), O (something else).
 look() {
@@ -39,7 +37,7 @@ read_homes() { # ~USER/FILE…
       {
         for path do shift; case $path in "~$user/"*) set -- "$@" "${path#*/}" ;; esac; done
         in_home read "$@" </dev/null
-      } 2>/dev/null | timeout -k 1 12 head -c $((8 * LARGEST))
+      } 2>/dev/null | within 12 head -c $((8 * LARGEST))
     fi
     for path do shift; case $path in "~$user/"*) ;; *) set -- "$@" "$path" ;; esac; done
   done
@@ -91,40 +89,27 @@ gather_values() { # FILE…
   [ $# -eq 0 ] || grep -aHZ -m1 '' "$@"
 }
 
+# With `together` set the shell that gathers has a limit, and what it runs needs none. Shell that defines in_place() and calls
+# it runs in that shell itself, see MakeInPlaceProbe.
 gather_command() { # ID LIMIT_S ARGV…
-  id=$1; shift
-  frame "command $id"
-  timeout -k 1 "$@" </dev/null; r=$?
-  frame "exit $r"
+  frame "command $1"
+  shift
+  if [ -z "$together" ]; then timeout -k 1 "$@" </dev/null
+  else
+    shift
+    case "$1 $2 ${3-}" in
+      "sh -c in_place()"*) run_in_place "$@" ;;
+      *) (run_apart "$@") ;;
+    esac
+  fi
+  frame "exit $?"
 }
-
-# Short commands, calls of gather_command in COMMANDS, in one process with one limit: a `timeout` for each doubles the
-# processes. Shell that defines in_place() and calls it runs in that process too, see MakeInPlaceProbe. If one hangs, or ends
-# the shell, all run again, each within its own limit, and the later answers count.
-gather_together() { # LIMIT_S
-  # shellcheck disable=SC2016 # for that shell
-  NONCE=$NONCE COMMANDS=$COMMANDS LOOKED_UP=$looked_up ENTRY=$entry timeout -k 1 "$1" sh -c '
-    nonce=$NONCE; commands=$COMMANDS; looked_up=$LOOKED_UP; entry=$ENTRY
-    unset NONCE COMMANDS LOOKED_UP ENTRY # programs are not given them
-    frame() { printf "\n%s %s\n" "$nonce" "$1"; printf "\n%s %s\n" "$nonce" "$1" >&2; }
-    gather_command() {
-      frame "command $1"
-      shift 2
-      case "$1 $2 ${3-}" in
-        "sh -c in_place()"*) run_in_place "$@" ;;
-        *) (run_apart "$@") ;;
-      esac
-      frame "exit $?"
-    }
-    run_in_place() { script=$3; shift 4; eval "$script"; }
-    run_apart() {
-      [ "$1 $2" = "sh -c" ] || exec "$@"
-      script=$3
-      [ $# = 3 ] || shift
-      shift 3
-      eval "$script"
-    }
-    eval "$commands"
-    exit 77' </dev/null # none of them ended it
-  [ $? = 77 ] || eval "$COMMANDS"
+run_in_place() { script=$3; shift 4; eval "$script"; }
+run_apart() {
+  unset NONCE
+  [ "$1 $2" = "sh -c" ] || exec "$@"
+  script=$3
+  [ $# = 3 ] || shift
+  shift 3
+  eval "$script"
 }

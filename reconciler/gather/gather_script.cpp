@@ -12,6 +12,7 @@
 #include "reconciler/gather/gather.sh.h"
 #include "reconciler/gather/reply/home_reply.h"
 #include "reconciler/node/frames.h"
+#include "reconciler/node/frames.sh.h"
 #include "reconciler/node/helper/home_path.h"
 
 namespace reconciler {
@@ -21,6 +22,7 @@ constexpr std::size_t kLargestFile = 1u << 20;  // bytes
 // Commands with at most this limit run together, all of them within kTogetherLimitS.
 constexpr int kShortLimitS = 5;
 constexpr int kTogetherLimitS = 10;
+constexpr int kEnded = 77;  // how the shell ends that was not cut off
 
 template <class T>
 std::vector<T> SelectReads(const std::vector<Read>& reads) {
@@ -56,19 +58,16 @@ std::string BuildValuesPart(const std::vector<Read>& reads, std::string_view roo
   return call + "\n";
 }
 
-std::string BuildCommandsPart(const std::vector<Read>& reads) {
-  std::string short_calls;
+// The calls for commands whose limits `selects` selects.
+std::string BuildCommandsPart(const std::vector<Read>& reads, bool (*selects)(int limit_s)) {
   std::string calls;
   std::set<std::string> seen;
   for (const RunProbe& probe : SelectReads<RunProbe>(reads)) {
-    if (!seen.insert(probe.id).second) continue;
-    (probe.time_limit_s <= kShortLimitS ? short_calls : calls) +=
-        fmt::format("gather_command {} {} {}\n", QuoteForShell(probe.id), probe.time_limit_s,
-                    JoinForShell(probe.argv));
+    if (!selects(probe.time_limit_s) || !seen.insert(probe.id).second) continue;
+    calls += fmt::format("gather_command {} {} {}\n", QuoteForShell(probe.id), probe.time_limit_s,
+                         JoinForShell(probe.argv));
   }
-  if (short_calls.empty()) return calls;
-  return AssignForShell({{"COMMANDS", short_calls}}) +
-         fmt::format("gather_together {}\n", kTogetherLimitS) + calls;
+  return calls;
 }
 
 struct Stat {
@@ -218,12 +217,29 @@ Error MakeMissingError(std::string_view frame) {
 
 }  // namespace
 
+// One shell with one limit reads all: a `timeout` for each command doubles the processes. Where
+// that shell hangs, or something ends it, all is read again, each command within its own limit, and
+// the later answers count.
 std::string BuildGatherScript(const std::vector<Read>& reads, std::string_view nonce,
                               std::string_view root) {
-  return BuildScriptPreamble(nonce) + GetHomeFunctions() +
-         AssignForShell({{"ROOT", root}, {"LARGEST", std::to_string(kLargestFile + 1)}}) +
-         std::string(kGatherSh) + BuildFilesPart(reads, root) + BuildValuesPart(reads, root) +
-         BuildCommandsPart(reads) + "frame end\n";
+  const std::string functions =
+      std::string(kFramesSh) + GetHomeFunctions() +
+      AssignForShell({{"ROOT", root}, {"LARGEST", std::to_string(kLargestFile + 1)}}) +
+      std::string(kGatherSh);
+  const std::string calls =
+      "frame session\nprintf '%s' \"$1\"\n" + BuildFilesPart(reads, root) +
+      BuildValuesPart(reads, root) +
+      BuildCommandsPart(reads, [](int limit_s) { return limit_s <= kShortLimitS; });
+  return AssignForShell({{"NONCE", nonce}, {"FUNCTIONS", functions}, {"CALLS", calls}}) +
+         fmt::format(
+             "eval \"$FUNCTIONS\"\n"
+             "timeout -k 1 {0} sh -c \"NONCE=$NONCE\n$FUNCTIONS\ntogether=yes\n$CALLS\nexit {1}\" "
+             "sh \"$1\" "
+             "</dev/null\n"
+             "[ $? = {1} ] || eval \"$CALLS\"\n",
+             kTogetherLimitS, kEnded) +
+         BuildCommandsPart(reads, [](int limit_s) { return limit_s > kShortLimitS; }) +
+         "frame end\n";
 }
 
 Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<Read>& reads,

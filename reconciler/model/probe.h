@@ -40,9 +40,14 @@ struct RunProbe {
   std::string id = {};  // key in ProbeReply::commands; unique over all plugins
   std::vector<std::string> argv = {};
   int time_limit_s = 5;
+  // No plan depends on the answer, so that a plan does not wait for it: see Purpose.
+  bool only_for_verification = false;
 };
 
 using Read = std::variant<ReadFile, ReadFiles, ReadListed, ReadValues, ReadValue, RunProbe>;
+
+// What nodes are read for. A verification, and whoever shows facts, reads everything.
+enum class Purpose { kPlan, kVerification };
 
 struct CommandReply {
   int exit_code = 0;  // 124: the time limit ended it; 127: not installed

@@ -101,18 +101,19 @@ FakeNode BareNode(const NodeName& name, int id, const std::string& user) {
     node.values[fmt::format("/proc/sys/net/ipv6/conf/{}/disable_ipv6", netdev)] = "0";
   }
   links += IpAddress(++index, "enP7s7", 1500, fmt::format("10.9.{}.{}", id / 256, id % 256));
-  node.commands["host.ip"] = {.out = "[" + links + "]"};
+  node.commands["host.ip"] = {.out =
+                                  "[" + links + "]\n[{\"dst\":\"default\",\"dev\":\"enP7s7\"}]\n"};
   node.commands["host.managers"] = {};
-  node.commands["netplan.default_route"] = {.out = R"([{"dst":"default","dev":"enP7s7"}])"};
   node.commands["sysctl.readonly"] = {};
   node.commands["memlock.service"] = {
       .out = "DefaultLimitMEMLOCK=8388608\nDefaultLimitMEMLOCKSoft=8388608\n"};
   node.commands["memlock.session"] = {.out = "Max locked memory 8388608 8388608 bytes\n"};
-  node.commands["ssh.account"] = {.exit_code = 1,
-                                  .out = user + "\n.ssh|700|" + user + "\n",
-                                  .err =
-                                      "stat: cannot statx '.ssh/id_ed25519_spark': No such file "
-                                      "or directory\n"};
+  node.commands["ssh.account"] = {
+      .exit_code = 1,
+      .out = fmt::format("/proc/self/|555|{0}|{0}\n.ssh|700|{0}|{0}\n", user),
+      .err =
+          "stat: cannot statx '.ssh/id_ed25519_spark': No such file "
+          "or directory\n"};
   return node;
 }
 
@@ -142,7 +143,9 @@ void ApplyFiles(const Plan& plan, const NodeSpec& spec, FakeNode& node) {
       node.files[FindHome(command.user) + "id_ed25519_spark.pub"] = {
           .content = PublicKeyLine(1000 + spec.id) + " made\n"};
       node.commands["ssh.account"] = {
-          .out = fmt::format("{0}\n.ssh|700|{0}\n.ssh/id_ed25519_spark|600|{0}\n", command.user)};
+          .out = fmt::format(
+              "/proc/self/|555|{0}|{0}\n.ssh|700|{0}|{0}\n.ssh/id_ed25519_spark|600|{0}|{0}\n",
+              command.user)};
     }
   };
   for (const Stage& stage : plan.stages) {

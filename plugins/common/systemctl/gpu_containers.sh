@@ -2,6 +2,7 @@
 # The scope of each container whose first process has the NVIDIA driver's files mounted, one per line. Arguments: the
 # folder of the control groups, and that of the processes.
 [ -r "$1" ] && command -v find >/dev/null || { echo "wanted the folders of $1" >&2; return 1; }
+[ -e "$2/driver/nvidia" ] || return 0 # without the driver no container has a GPU that it could lose
 scopes=$(find "$1" -type d '(' -name 'docker-*.scope' -o -name 'libpod-*.scope' -o -name 'cri-containerd-*.scope' -o \
   -name 'crio-*.scope' ')' 2>/dev/null)
 [ -n "$scopes" ] || return 0

@@ -13,6 +13,7 @@
 #include "plugins/common/gpu/level.h"
 #include "plugins/facts/health/health.sh.h"
 #include "plugins/facts/health/kernel_log.h"
+#include "plugins/facts/health/wireless.sh.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/neighbours.h"
@@ -21,6 +22,7 @@ namespace reconciler::plugins::health {
 namespace {
 
 constexpr const char* kProbe = "health.state";
+constexpr const char* kWirelessProbe = "health.wireless";
 constexpr const char* kGpuProbe = "health.gpu";
 // As nvidia-smi calls them, and what they mean. Its limit of power is no fault, and not read.
 constexpr std::pair<std::string_view, std::string_view> kSlowdowns[] = {
@@ -155,8 +157,6 @@ class Reader {
     const std::string_view text = ReadAfterWord(line);
     if (kind == "clock") {
       clock_ = ParseNumber<std::int64_t>(text);
-    } else if (kind == "wireless") {
-      wireless_.insert(MakePrintable(text));
     } else if (kind == "sensor") {
       if (auto sensor = ParseSensor(text)) sensors_.push_back(std::move(*sensor));
     } else if (kind == "throttled") {
@@ -227,7 +227,6 @@ class Reader {
   }
 
   void Store() {
-    facts_.wireless = std::vector<std::string>(wireless_.begin(), wireless_.end());
     std::sort(throttled_.begin(), throttled_.end());
     facts_.throttled = std::move(throttled_);
     facts_.sensors = std::move(sensors_);
@@ -280,7 +279,6 @@ class Reader {
   HealthFacts& facts_;
   std::string section_ = {};
   std::optional<std::int64_t> clock_ = {};
-  std::set<std::string> wireless_ = {};
   std::vector<Sensor> sensors_ = {};
   std::vector<std::string> throttled_ = {};
   std::vector<DeviceFile> devices_ = {};
@@ -301,7 +299,9 @@ RunProbe MakeGpuProbe() {
   for (const auto& [name, meaning] : kSlowdowns) {
     query += fmt::format("{}clocks_event_reasons.{}", query.ends_with('=') ? "" : ",", name);
   }
-  return {.id = kGpuProbe, .argv = {"nvidia-smi", query, "--format=csv,noheader"}};
+  return {.id = kGpuProbe,
+          .argv = {"nvidia-smi", query, "--format=csv,noheader"},
+          .only_for_verification = true};
 }
 
 // "Not Active, Active, Not Active, Not Active", a line per GPU. Not run on hardware.
@@ -321,10 +321,20 @@ Observed<std::vector<std::string>> ParseSlowdowns(const CommandReply& reply) {
   return found;
 }
 
+// A line "wireless NETDEV" for each.
+Observed<std::vector<std::string>> ParseWireless(const CommandReply& reply) {
+  if (reply.exit_code != 0) return ExplainFailure(reply, "sh");
+  std::set<std::string> names;
+  for (const std::string& line : SplitLines(reply.out)) {
+    if (line.starts_with("wireless ")) names.insert(MakePrintable(ReadAfterWord(line)));
+  }
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
 // nvidia-smi takes a good part of a second, so that it is run where the manifest names a level that
 // measures.
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
-  std::vector<Read> reads = {MakeHealthProbe(fabric, node)};
+  std::vector<Read> reads = {MakeWirelessProbe(), MakeHealthProbe(fabric, node)};
   if (MeasuresRdma(cluster)) reads.push_back(MakeGpuProbe());
   return reads;
 }
@@ -333,6 +343,8 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   if (const auto gpu = reply.commands.find(kGpuProbe); gpu != reply.commands.end()) {
     facts.health.gpu_slowdowns = ParseSlowdowns(gpu->second);
   }
+  const auto wireless = reply.commands.find(kWirelessProbe);
+  if (wireless != reply.commands.end()) facts.health.wireless = ParseWireless(wireless->second);
   const auto found = reply.commands.find(kProbe);
   if (found == reply.commands.end()) return;
   if (found->second.exit_code != 0) {
@@ -344,11 +356,16 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
 
 }  // namespace
 
+// By it a plan chooses the network over which ranks connect first.
+RunProbe MakeWirelessProbe() { return MakeInPlaceProbe(kWirelessProbe, kWirelessSh); }
+
 RunProbe MakeHealthProbe(const Fabric& fabric, const NodeSpec& node) {
   // A whole library is read for the name, and only its beginning for the version.
-  return MakeInPlaceProbe(
+  RunProbe probe = MakeInPlaceProbe(
       kProbe, kHealthSh,
       {node.access.user, CagesDiffer(fabric) ? std::string(kSubnetAware) : std::string()});
+  probe.only_for_verification = true;
+  return probe;
 }
 
 Plugin Get() { return {.name = "health", .after = {}, .probe = Probe, .parse = Parse}; }

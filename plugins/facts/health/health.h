@@ -7,6 +7,7 @@
 
 namespace reconciler::plugins::health {
 
+RunProbe MakeWirelessProbe();
 RunProbe MakeHealthProbe(const Fabric& fabric, const NodeSpec& node);
 
 Plugin Get();

@@ -3,9 +3,6 @@
 # A line per finding, "KIND TEXT"; "=" begins what grep prints. What is not there has no line.
 user=${1:-${SUDO_USER:-root}} variable=$2
 date '+clock %s'
-for path in /sys/class/net/*/wireless /sys/class/net/*/phy80211; do
-  [ ! -e "$path" ] || { path=${path%/*}; echo "wireless ${path##*/}"; }
-done
 show_sensor() { # NAME VALUE-FILE LIMIT-FILE…: the first limit that is a number
   name=$1 value=''
   read -r value <"$2" || return

@@ -48,6 +48,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
                         "^managed=", "/run/systemd/netif/links", "/run/NetworkManager/devices"},
                .time_limit_s = kStateLimitS});
   reads.push_back(MakePortsProbe(cluster, node));
+  reads.push_back(MakeEthtoolProbe(cluster, node));
   return reads;
 }
 
@@ -144,14 +145,14 @@ std::map<int, LinkManager> ReadManagers(const ProbeReply& reply, NodeFacts& fact
 }
 
 void AddLinks(const ProbeReply& reply, NodeFacts& facts) {
-  const auto ip = reply.commands.find(kIpAddresses);
-  if (ip == reply.commands.end()) {
+  const std::optional<IpReply> ip = FindIpReply(reply);
+  if (!ip) {
     facts.network.links = Unknown{"ip was not run"};
     return;
   }
-  const auto links = ip->second.exit_code == 0 ? ParseIpAddr(ip->second.out) : std::nullopt;
+  const auto links = ip->addresses.exit_code == 0 ? ParseIpAddr(ip->addresses.out) : std::nullopt;
   if (!links) {
-    facts.network.links = ExplainNoLinks(ip->second);
+    facts.network.links = ExplainNoLinks(ip->addresses);
     return;
   }
   const std::map<int, LinkManager> managers = ReadManagers(reply, facts);
@@ -203,8 +204,10 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   AddLinks(reply, facts);
   facts.network.carrier_downs = CollectNumbers(reply, kSysNet, kCarrierDowns);
   facts.network.rp_filter = CollectNumbers(reply, kSysctlIpv4, kRpFilter);
-  if (const auto ports = reply.commands.find("host.ports"); ports != reply.commands.end()) {
-    StorePorts(ports->second, facts);
+  for (const char* id : {"host.ports", "host.ethtool"}) {
+    if (const auto ports = reply.commands.find(id); ports != reply.commands.end()) {
+      StorePorts(ports->second, facts);
+    }
   }
   facts.session.interface = FindSessionInterface(facts);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "plugins/common/commands/in_place.h"
+#include "plugins/facts/host/ethtool.sh.h"
 #include "plugins/facts/host/ports.sh.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
@@ -56,6 +57,18 @@ RunProbe MakePortsProbe(const ClusterSpec& cluster, const NodeSpec& node) {
   if (hardware == nullptr) return probe;
   for (const Cage& cage : hardware->cages) {
     for (const Twin& twin : cage.twins) probe.argv.push_back(twin.netdev + "=" + twin.pci);
+  }
+  return probe;
+}
+
+// Two or three processes for each port.
+RunProbe MakeEthtoolProbe(const ClusterSpec& cluster, const NodeSpec& node) {
+  RunProbe probe = MakeInPlaceProbe("host.ethtool", kEthtoolSh);
+  probe.only_for_verification = true;
+  const Hardware* hardware = cluster.FindHardware(node);
+  if (hardware == nullptr) return probe;
+  for (const Cage& cage : hardware->cages) {
+    for (const Twin& twin : cage.twins) probe.argv.push_back(twin.netdev);
   }
   return probe;
 }

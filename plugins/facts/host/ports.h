@@ -10,6 +10,7 @@ namespace reconciler::plugins::host {
 // counters. All of it optional: by the first, ports are found that have other names than their
 // profile; verify judges what else is reported. Not run on hardware.
 RunProbe MakePortsProbe(const ClusterSpec& cluster, const NodeSpec& node);
+RunProbe MakeEthtoolProbe(const ClusterSpec& cluster, const NodeSpec& node);
 // Fills `pci` and `ports` of NetworkFacts, and `driver` of links that are known already.
 void StorePorts(const CommandReply& reply, NodeFacts& facts);
 

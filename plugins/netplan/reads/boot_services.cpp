@@ -17,7 +17,7 @@ namespace reconciler::plugins::netplan {
 namespace {
 
 constexpr const char* kBootServices = "netplan.boot_services";
-// A pattern of grep: bytes that programs hold, and no text.
+// A pattern of awk: bytes that programs hold, and no text.
 constexpr std::string_view kBinary = "[\001-\006]";
 constexpr std::size_t kLongestWord = 255;
 

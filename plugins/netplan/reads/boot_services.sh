@@ -19,6 +19,7 @@ for word in "$@"; do
   case $word in *=*) aliases="$aliases$word " ;; *) interfaces="$interfaces$word " ;; esac
 done
 for path in "$nets"/*; do
+  case ${path##*/} in *[!A-Za-z0-9:_.@-]*) continue ;; esac
   interfaces="$interfaces${path##*/} "
   mac=''
   { [ -r "$path/address" ] && read -r mac <"$path/address"; } 2>/dev/null
@@ -140,85 +141,47 @@ relations=''
 
 [ "$relations$hooks" != ' ' ] || return 0
 
-# Into `parts`: the files of `relations`, 256 at most, each once.
-list_parts() {
-  parts=' '; count=0
+# Into `unread`: the files of `relations`, 256 at most, and the hooks; each once, and none that `seen` has.
+list_unread() {
+  unread=' '; count=0
   # shellcheck disable=SC2086 # lines of three words of plain signs
   set -- $relations
   while [ $# -gt 2 ] && [ $count -lt 256 ]; do
     if [ "$1" = part ]; then
-      case $parts in *" $3 "*) ;; *) parts="$parts$3 "; count=$((count + 1)) ;; esac
+      case $unread$seen in *" $3 "*) ;; *) unread="$unread$3 "; count=$((count + 1)) ;; esac
     fi
     shift 3
   done
-}
-# And which of them are text, into `texts`; of which into `large`, of more than 64 KiB.
-read_parts() {
-  list_parts
-  texts=' '; large=' '
-  set --
-  for path in $parts $hooks; do
-    ! is_text "$path" || set -- "$@" "$path"
-  done
-  [ $# -gt 0 ] || return 0
-  # shellcheck disable=SC2044 # plain signs only
-  for path in $(find -L "$@" -maxdepth 0 -type f -size +128 -printf '+%p\n' , -type f -exec grep -L "$binary" {} +); do
-    case $path in +*) large="$large${path#+} " ;; *) texts="$texts$path " ;; esac
+  for path in $hooks; do
+    case $unread$seen in *" $path "*) ;; *) unread="$unread$path " ;; esac
   done
 }
-is_large() { case $large in *" $1 "*) ;; *) return 1 ;; esac; }
-read_parts
-
-# What scripts call or read by absolute paths is a part too, but no program of a package, and nothing further: into `calls`.
-list_calls() { # SCRIPT PATH run|read …
-  while [ $# -gt 2 ]; do
-    if is_text "$2" && { [ "$3" = read ] || [ -x "$2" ]; }; then calls="${calls}call $1 $2$newline"; fi
-    shift 3
-  done
-}
-calls=''; scripts=''
-for path in $texts; do
-  case $hooks in *" $path "*) continue ;; esac
-  case $path in "$folder"/*) ;; *) is_large "$path" || scripts="$scripts $path" ;; esac
-done
-# shellcheck disable=SC2046,SC2086 # plain signs only
-[ -z "$scripts" ] || list_calls $(awk '
-  /^[ \t]*#/ { next }
-  {
-    n = split($0, word, /[^A-Za-z0-9\/:_.@+-]+/)
-    for (i = 1; i <= n; i++) {
-      if (word[i] !~ /^\/./ || word[i] ~ /^\/((usr\/)?(s?bin|lib[^\/]*|share)|dev|proc|sys)\//) continue
-      if ((FILENAME, word[i]) in said) continue
-      said[FILENAME, word[i]] = 1
-      how = word[i - 1] == "." || word[i - 1] == "source" ? "read" : "run"
-      if (++found <= 256) print FILENAME, word[i], how
-    }
-  }' $scripts)
-[ -z "$calls" ] || relations=$(printf '%s\n' "$relations" "$calls" | awk '
-  $1 == "call" {
-    for (i = 1; i <= n; i++) if (path[i] == $2 && !((name[i], $3) in said)) { said[name[i], $3] = 1; print "part", name[i], $3 }
-    next
-  }
-  NF { print }
-  $1 == "part" { name[++n] = $2; path[n] = $3; said[$2, $3] = 1 }')
-[ -z "$relations" ] || printf '%s\n' "$relations"
-
-[ -z "$calls" ] || read_parts
-set --
-for path in $texts; do
-  if is_large "$path"; then echo "large $path"; else set -- "$@" "$path"; fi
-done
-[ $# -gt 0 ] || return 0
 
 # A program that shows something, and what comments and descriptions say, configures nothing; `ip` shows unless a word says that
 # it changes something. Variables that name interfaces for NCCL and the like configure none.
 # A rule of udev may mean an interface by its MAC or PCI address too; it does something where it assigns one of these. Of a line
 # of ifupdown with "iface" that is clear without a program.
-found=$(interfaces=$interfaces aliases=$aliases awk '
+# Lines of FILE: "names FILE INTERFACE LINE", "sets FILE", "call FILE PATH run|read", and "large FILE" or "program FILE" alone.
+# What scripts call or read by absolute paths is a part too, but no program of a package.
+read_files() { # FILE…
+  interfaces=$interfaces aliases=$aliases binary=$binary folder=$folder hooks=$hooks awk '
   function say_name(name, line) {
-    if ((FILENAME, name) in said) return
-    said[FILENAME, name] = 1
-    print "names", FILENAME, name, line
+    if (!(name in said)) names = names "names " file " " name " " line "\n"
+    said[name] = 1
+  }
+  function list_calls(  i, n, word, how) {
+    n = split($0, word, /[^A-Za-z0-9\/:_.@+-]+/)
+    for (i = 1; i <= n; i++) {
+      if (word[i] !~ /^\/./ || word[i] ~ /^\/((usr\/)?(s?bin|lib[^\/]*|share)|dev|proc|sys)\//) continue
+      if (word[i] in called) continue
+      called[word[i]] = 1
+      how = word[i - 1] == "." || word[i - 1] == "source" ? "read" : "run"
+      if (++found <= 256) calls = calls "call " file " " word[i] " " how "\n"
+    }
+  }
+  function end_file() {
+    if (kind != "") print kind, file
+    else if (file != "") printf "%s%s%s", names, sets ? "sets " file "\n" : "", calls
   }
   BEGIN {
     pairs = split(ENVIRON["aliases"], list, " ")
@@ -231,18 +194,27 @@ found=$(interfaces=$interfaces aliases=$aliases awk '
     n = split("show list ls monitor status get", list, " "); for (i = 1; i <= n; i++) shows[list[i]] = 1
     n = split("add append -b -batch change del delete flush replace set", list, " "); for (i = 1; i <= n; i++) changes[list[i]] = 1
   }
-  FNR == 1 { rules = FILENAME ~ /\/udev\/rules\.d\//; stanzas = FILENAME ~ /\/network\/interfaces/; more = 0 }
-  stanzas && $1 == "iface" && $2 in interface { say_name($2, FNR); if (!sets[FILENAME]++) print "sets", FILENAME }
+  FNR == 1 {
+    end_file()
+    file = FILENAME; kind = ""; bytes = 0; names = ""; calls = ""; sets = 0; more = 0; split("", said); split("", called)
+    rules = file ~ /\/udev\/rules\.d\//; stanzas = file ~ /\/network\/interfaces/
+    script = index(ENVIRON["hooks"], " " file " ") == 0 && index(file, ENVIRON["folder"] "/") != 1
+  }
+  END { end_file() }
+  $0 ~ ENVIRON["binary"] { kind = "program"; nextfile }
+  { bytes += length($0) + 1 }
+  bytes > 65536 { kind = "large"; nextfile }
+  script && !/^[ \t]*#/ { list_calls() }
+  stanzas && $1 == "iface" && $2 in interface { say_name($2, FNR); sets = 1 }
   stanzas && $1 !~ /^(pre-up|up|post-up)$/ { next }
   rules {
     if (!more && /^[ \t]*#/) next
     if (!more) { rule = ""; first = FNR }
     line = $0; more = sub(/\\$/, "", line); rule = rule line
     if (more || rule !~ /(^|[ \t,])(NAME|RUN([{][a-z]*[}])?|(ATTR|SYSCTL)[{][^}]*[}]|ENV[{](NM_UNMANAGED|ID_NET_NAME[A-Z_]*)[}])[ \t]*[+:]?=[^=]/) next
-    n = split(rule, word, /[^A-Za-z0-9_-]+/); names = 0
-    for (i = 1; i <= n; i++) if (word[i] in interface) { say_name(word[i], first); names = 1 }
-    for (i = 1; i <= pairs; i++) if (index(tolower(rule), alias[i] "\"")) { say_name(of[i], first); names = 1 }
-    if (names && !sets[FILENAME]++) print "sets", FILENAME
+    n = split(rule, word, /[^A-Za-z0-9_-]+/)
+    for (i = 1; i <= n; i++) if (word[i] in interface) { say_name(word[i], first); sets = 1 }
+    for (i = 1; i <= pairs; i++) if (index(tolower(rule), alias[i] "\"")) { say_name(of[i], first); sets = 1 }
     next
   }
   /^[ \t]*([#;]|Description[ \t]*=|Documentation[ \t]*=)/ { next }
@@ -264,12 +236,62 @@ found=$(interfaces=$interfaces aliases=$aliases awk '
       }
       if (runs && !looks) acts = 1
     }
-    if (acts && !sets[FILENAME]++) print "sets", FILENAME
-  }' "$@")
+    if (acts) sets = 1
+  }' "$@"
+}
+
+# Takes the lines of read_files and prints what they say; calls become `relations`. `found` is set where there is anything, and
+# `others` are the files that are large or programs.
+take_lines() { # WORD…
+  while [ $# -gt 1 ]; do
+    case $1 in
+      names) echo "names $2 $3 $4"; found=yes; shift 4 ;;
+      call) add_call "$2" "$3" "$4"; shift 4 ;;
+      sets) echo "sets $2"; found=yes; shift 2 ;;
+      large) echo "large $2"; others="$others$2 "; shift 2 ;;
+      *) others="$others$2 "; shift 2 ;;
+    esac
+  done
+}
+add_call() { # SCRIPT PATH run|read
+  if [ $follows = no ] || ! is_text "$2" || { [ "$3" = run ] && [ ! -x "$2" ]; }; then return 0; fi
+  script=$1; path=$2
+  # shellcheck disable=SC2086 # lines of three words of plain signs
+  set -- $relations
+  while [ $# -gt 2 ]; do
+    if [ "$1 $3" = "part $script" ]; then
+      case $newline$relations$newline in
+        *"${newline}part $2 $path$newline"*) ;;
+        *) relations="$relations${newline}part $2 $path" ;;
+      esac
+    fi
+    shift 3
+  done
+}
+# The rest is added to `texts`.
+read_unread() {
+  list_unread
+  seen="$seen$unread"; others=' '
+  set --
+  for path in $unread; do
+    ! is_text "$path" || set -- "$@" "$path"
+  done
+  [ $# -gt 0 ] || return 0
+  # shellcheck disable=SC2046 # plain signs only
+  take_lines $(read_files "$@")
+  for path do
+    case $others in *" $path "*) ;; *) texts="$texts$path " ;; esac
+  done
+}
+
+seen=' '; texts=' '; found=''; follows=yes
+read_unread
+follows=no # and nothing further
+read_unread
+[ -z "$relations" ] || printf '%s\n' "$relations"
 [ -n "$found" ] || return 0
-printf '%s\n' "$found"
-# shellcheck disable=SC2046 # plain signs only
-set -- $(sha256sum -- "$@")
+# shellcheck disable=SC2046,SC2086 # plain signs only
+set -- $(sha256sum -- $texts)
 while [ $# -gt 1 ]; do echo "digest $1  $2"; shift 2; done
 # shellcheck disable=SC2086 # plain signs only
 [ "$services" = ' ' ] || systemctl show --no-pager --property=Id,ActiveState,RequiredBy,RequisiteOf,BoundBy,ConsistsOf -- $services

@@ -133,9 +133,9 @@ void AddMaster(const Json& link, NodeFacts& facts) {
 }  // namespace
 
 void StoreMasters(const ProbeReply& reply, NodeFacts& facts) {
-  const auto answer = reply.commands.find(kIpAddresses);
-  if (answer == reply.commands.end() || answer->second.exit_code != 0) return;
-  const Json list = Json::parse(answer->second.out, nullptr, /*allow_exceptions=*/false);
+  const std::optional<IpReply> ip = FindIpReply(reply);
+  if (!ip || ip->addresses.exit_code != 0) return;
+  const Json list = Json::parse(ip->addresses.out, nullptr, /*allow_exceptions=*/false);
   if (!list.is_array()) return;
   for (const Json& link : list) {
     if (link.is_object()) AddMaster(link, facts);

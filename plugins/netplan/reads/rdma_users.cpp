@@ -9,6 +9,8 @@
 #include <set>
 
 #include "plugins/common/commands/failure.h"
+#include "plugins/common/commands/in_place.h"
+#include "plugins/netplan/reads/rdma_users.sh.h"
 #include "reconciler/base/json/text_member.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
@@ -55,8 +57,7 @@ std::string_view OrDash(std::string_view text) { return text.empty() ? "-" : tex
 }  // namespace
 
 std::vector<Read> ListRdmaReads() {
-  return {ReadValues{std::string(kNetdevs)},
-          RunProbe{.id = kUsers, .argv = {"rdma", "-j", "resource", "show", "qp"}}};
+  return {ReadValues{std::string(kNetdevs)}, MakeInPlaceProbe(kUsers, kRdmaUsersSh)};
 }
 
 Observed<std::vector<RdmaUser>> ParseRdmaUsers(const ProbeReply& reply) {

@@ -145,8 +145,12 @@ class ApplyRun {
 
   ClusterFacts Read(const PlanScope& scope, const Trials& trials) {
     const Selection selection{.scope = scope};
-    if (display_.AllowsProgress()) return GatherWithProgress(cluster_, selection, pool_, trials);
-    ClusterFacts facts = GatherQuietly(cluster_, selection, pool_, trials);
+    // The last facts that an apply reads are those that it verifies by.
+    const Purpose purpose = flags_.no_verify ? Purpose::kPlan : Purpose::kVerification;
+    if (display_.AllowsProgress()) {
+      return GatherWithProgress(cluster_, selection, pool_, purpose, trials);
+    }
+    ClusterFacts facts = GatherQuietly(cluster_, selection, pool_, purpose, trials);
     if (!facts.unreachable.empty()) {
       display_.PrintAbove([&] {
         for (const auto& [name, error] : facts.unreachable) std::cerr << FormatError(error);

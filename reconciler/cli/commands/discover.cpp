@@ -103,7 +103,7 @@ int CompleteDiscovery(Discovery discovery, const DiscoverOptions& options, const
   const auto found = LoadCluster(FormatDiscovery(discovery), name, {});
   if (!found) return PrintDiscovery(discovery, false, options);
   NodePool pool(context.dial, context.at_once);
-  const ClusterFacts facts = GatherWithProgress(*found, {}, pool);
+  const ClusterFacts facts = GatherWithProgress(*found, {}, pool, Purpose::kVerification);
   if (!facts.unreachable.empty()) return kNodeUnreadable;
   const bool is_valid = AddFromPlugins(*found, facts, name, discovery);
   return PrintDiscovery(discovery, is_valid, options);
@@ -139,7 +139,7 @@ int RunDiscover(DiscoverOptions options, const Context& context) {
   const auto hosts = MakeHosts(options);
   if (!hosts) return kUsageOrManifest;
   NodePool pool(context.dial, context.at_once);
-  const ClusterFacts facts = GatherWithProgress(*hosts, {}, pool);
+  const ClusterFacts facts = GatherWithProgress(*hosts, {}, pool, Purpose::kVerification);
   if (!facts.unreachable.empty()) {
     if (!options.accept_new) {
       std::cerr << "where a host key is not known: compare it as said above, then give "

@@ -70,7 +70,7 @@ int RunEnv(EnvOptions options, const Context& context) {
   // All ranks must agree, so that the other nodes have a say.
   options.selection.scope.nodes.clear();
   NodePool pool(context.dial, context.at_once);
-  const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
+  const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool, Purpose::kPlan);
   const auto own = facts.nodes.find(options.node);
   if (own == facts.nodes.end()) return kNodeUnreadable;
   const LocatedCluster located(cluster->spec, cluster->fabric, facts);

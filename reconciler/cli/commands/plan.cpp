@@ -65,7 +65,7 @@ int RunPlan(const PlanOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   NodePool pool(context.dial, context.at_once);
-  const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
+  const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool, Purpose::kPlan);
   const auto plan =
       MakePlan(cluster->spec, cluster->fabric, facts, plugins::GetAll(), options.selection.scope);
   if (!plan) return PrintError(plan.error(), kUsageOrManifest);

@@ -116,7 +116,7 @@ int PrintStatus(const Cluster& cluster, const ClusterFacts& facts, const StatusO
 Result<AwaitedFacts> ReadNodes(const Cluster& cluster, const StatusOptions& options,
                                NodePool& pool) {
   if (options.wait_s > 0) return AwaitNodes(cluster, options.selection, options.wait_s, pool);
-  ClusterFacts facts = GatherWithProgress(cluster, options.selection, pool);
+  ClusterFacts facts = GatherWithProgress(cluster, options.selection, pool, Purpose::kVerification);
   const int code = facts.unreachable.empty() ? kFine : kNodeUnreadable;
   return AwaitedFacts{.facts = std::move(facts), .exit_code = code};
 }

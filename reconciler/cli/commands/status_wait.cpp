@@ -35,7 +35,7 @@ Result<AwaitedFacts> AwaitNodes(const Cluster& cluster, const Selection& selecti
   const auto end = WaitClock::now() + std::chrono::seconds(seconds);
   std::string said;
   for (;;) {
-    ClusterFacts facts = GatherQuietly(cluster, selection, pool, {});
+    ClusterFacts facts = GatherQuietly(cluster, selection, pool, Purpose::kVerification, {});
     const auto plan =
         MakePlan(cluster.spec, cluster.fabric, facts, plugins::GetAll(), selection.scope);
     if (!plan) return Fail(plan.error());

@@ -22,7 +22,7 @@ int RunVerify(const Selection& selection, const ReportOutput& output, const std:
   if (!level.empty()) SetVerifyLevel(cluster->spec, level);
   const Clock::time_point began = Clock::now();
   NodePool pool(context.dial, context.at_once);
-  const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
+  const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool, Purpose::kVerification);
   Report report = RunLevels(*cluster, facts, pool, choice);
   const std::chrono::duration<double> took = Clock::now() - began;
   report.run =

@@ -36,12 +36,19 @@ load_target() {
   [ -n "$T" ]
 }
 
+# What this shell waits for has a limit, unless this shell has one itself.
+together=
+within() { # SECONDS COMMAND…, which takes the place of the shell that calls it
+  if [ -n "$together" ]; then shift; exec "$@"; fi
+  exec timeout -k 1 "$@"
+}
+
 # One of home_files.sh's verbs, as the user. Root alone can become another user; without it we stay who we are. Our locks
 # are not handed on. It takes the place of the shell that calls it, one of a pipeline.
 in_home() { # VERB ARG…
   set -- sh -c "$HOME_FILES" home_files "$ROOT$home" "$@"
   [ "$self" != 0 ] || [ "$uid" = 0 ] || set -- setpriv --reuid "$uid" --regid "$gid" --init-groups -- "$@"
-  exec timeout -k 1 10 "$@" 8>&- 9>&-
+  within 10 "$@" 8>&- 9>&-
 }
 
 # The same with the content of FILE on stdin, through a pipe: no descriptor of ours is handed on. Sets `answer`.

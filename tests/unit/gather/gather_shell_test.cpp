@@ -116,12 +116,13 @@ TEST_F(GatherScriptTest, ShortCommandsRunOnceAndSeeNothingOfEachOther) {
 }
 
 TEST_F(GatherScriptTest, WhatRunsInPlaceHasItsOwnArgumentsAndStatus) {
-  const ProbeReply reply =
-      Gather({RunProbe{"before", {"sh", "-c", "echo \"$NONCE$COMMANDS\"; exit 2"}},
-              plugins::MakeInPlaceProbe("first", "shift\nprintf '%s|' \"$@\"\nreturn 3\n",
-                                        {"a b", "it's", "\1\n*"}),
-              plugins::MakeInPlaceProbe("second", "echo \"$#\" >&2\n[ -z \"$*\" ]\n"),
-              RunProbe{"after", {"sh", "-c", "echo \"$#\"; env | grep -c COMMANDS"}}});
+  const ProbeReply reply = Gather(
+      {RunProbe{"before", {"sh", "-c", "echo \"$NONCE$COMMANDS\"; exit 2"}},
+       plugins::MakeInPlaceProbe("first", "shift\nprintf '%s|' \"$@\"\nreturn 3\n",
+                                 {"a b", "it's", "\1\n*"}),
+       plugins::MakeInPlaceProbe("second", "echo \"$#\" >&2\n[ -z \"$*\" ]\n"),
+       RunProbe{"after",
+                {"sh", "-c", "echo \"$#\"; env | grep -c -e CALLS -e FUNCTIONS -e together"}}});
   EXPECT_EQ(reply.commands.at("before").out, "\n");
   EXPECT_EQ(reply.commands.at("before").exit_code, 2);
   EXPECT_EQ(reply.commands.at("first").out, "it's|\1\n*|");

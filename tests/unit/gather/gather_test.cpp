@@ -186,6 +186,26 @@ TEST(Gather, ANodeWhosePortsHaveOtherNamesIsReadOnceMoreByThese) {
   EXPECT_EQ(twice[1].find("enp1s0"), std::string::npos);
 }
 
+std::vector<Read> ProbeTwice(const ClusterSpec&, const Fabric&, const NodeSpec&) {
+  return {RunProbe{.id = "needed", .argv = {"needed"}},
+          RunProbe{.id = "judged", .argv = {"judged"}, .only_for_verification = true}};
+}
+
+TEST(Gather, APlanDoesNotWaitForWhatOnlyAVerificationJudges) {
+  const Plugin plugin{.name = "both", .probe = ProbeTwice};
+  const ClusterSpec cluster{.nodes = {{.name = "spark-1"}}};
+  for (const Purpose purpose : {Purpose::kPlan, Purpose::kVerification}) {
+    FakeNetwork network({{"spark-1", SayingNode({})}});
+    NodePool pool(network.Dialer());
+    const ClusterFacts facts =
+        Gather(cluster, {}, {plugin}, SelectNodes(cluster, {}), pool, {}, {}, purpose);
+    EXPECT_TRUE(facts.nodes.contains("spark-1"));
+    const std::string script = network.ListScripts("spark-1").at(0);
+    EXPECT_NE(script.find("needed"), std::string::npos);
+    EXPECT_EQ(script.find("judged") != std::string::npos, purpose == Purpose::kVerification);
+  }
+}
+
 TEST(Gather, WhatIsThrownOverANodesAnswerIsThatNodesErrorAlone) {
   const ClusterFacts facts =
       GatherFrom({{"spark-1", NodeWithFile("/etc/hosts", "x\n")},

@@ -17,10 +17,19 @@ class GatherHomeTest : public HomeTest {
  protected:
   ProbeReply Gather(const std::vector<Read>& reads) {
     const std::string nonce = MakeNonce();
-    last_ = Run(UserDatabase(directory_) + BuildGatherScript(reads, nonce, directory_));
+    last_ = Run(BuildScript(reads, nonce));
     const auto reply = ParseGatherReply(last_, reads, nonce, directory_);
     EXPECT_TRUE(reply) << FormatError(reply.error());
     return *reply;
+  }
+  // Every shell of the script has the test's database of users.
+  std::string BuildScript(const std::vector<Read>& reads, const std::string& nonce) const {
+    std::string script = BuildGatherScript(reads, nonce, directory_);
+    const std::string functions = "FUNCTIONS='";
+    const std::string database = QuoteForShell(UserDatabase(directory_));
+    script.insert(script.find(functions) + functions.size(),
+                  database.substr(1, database.size() - 2));
+    return script;
   }
   static std::string Why(const ProbeReply& reply, const std::string& path) {
     const auto* unknown = std::get_if<Unknown>(&reply.files.at(path));
@@ -116,11 +125,10 @@ TEST_F(GatherHomeTest, ManyFilesTakeNoMoreProcessesThanOne) {
   }
   // The user's own shell says that it runs.
   const std::string nonce = MakeNonce();
-  std::string script = BuildGatherScript(reads, nonce, directory_);
+  std::string script = BuildScript(reads, nonce);
   const std::string first_line = "home=$1; verb=$2; shift 2\n";
   script.insert(script.find(first_line), "echo one >>\"$1/calls\"\n");
-  const auto reply =
-      ParseGatherReply(Run(UserDatabase(directory_) + script), reads, nonce, directory_);
+  const auto reply = ParseGatherReply(Run(script), reads, nonce, directory_);
   ASSERT_TRUE(reply);
   EXPECT_EQ(Known(reply->files.at("~daemon/.ssh/39"))->content, "39\n");
   EXPECT_EQ(Get(Path("home/calls")), "one\n");

@@ -132,7 +132,7 @@ TEST(SshAccount, ModesAndOwnersComeFromStatAndMissingFilesAreAbsent) {
   NodeFacts facts;
   Get().parse({.commands = {{"ssh.account",
                              {.exit_code = 1,
-                              .out = "users\n.ssh|700|nvidia\n",
+                              .out = "/proc/self/|555|nvidia|users\n.ssh|700|nvidia|dialout\n",
                               .err = "stat: cannot statx '.ssh/id_ed25519_spark': No such file or "
                                      "directory\n"}}}},
               facts);
@@ -154,11 +154,20 @@ TEST(SshAccount, WhatCouldNotBeSeenIsUnknownAndNotAbsent) {
             "sh: 5: cd: can't cd to /home/x");
   EXPECT_EQ(key({.exit_code = 4}), "looking up the user ended with exit 4");
   EXPECT_EQ(key({.exit_code = 1,
-                 .out = "users\n",
+                 .out = "/proc/self/|555|nvidia|users\n",
                  .err = "stat: cannot statx '.ssh/id_ed25519_spark': Permission denied\n"}),
             "stat: cannot statx '.ssh/id_ed25519_spark': Permission denied");
-  EXPECT_EQ(key({.out = "users\n"}), "stat gave no answer");
-  EXPECT_EQ(key({.out = "users\n.ssh/id_ed25519_spark|rw|nvidia\n"}), "stat gave no answer");
+  EXPECT_EQ(key({.out = "/proc/self/|555|nvidia|users\n"}), "stat gave no answer");
+  EXPECT_EQ(key({.out = "/proc/self/|555|nvidia|users\n.ssh/id_ed25519_spark|rw|nvidia|users\n"}),
+            "stat gave no answer");
+}
+
+TEST(SshAccount, AGroupWithoutANameIsUnknown) {
+  for (const char* out : {"", ".ssh|700|nvidia|users\n", "/proc/self/|555|nvidia|UNKNOWN\n"}) {
+    NodeFacts facts;
+    Get().parse({.commands = {{"ssh.account", {.out = out}}}}, facts);
+    EXPECT_EQ(facts.ssh.group, Observed<std::string>(Unknown{"the user has no primary group"}));
+  }
 }
 
 // The probe as it runs on a node, against the account that runs the test.
@@ -167,7 +176,7 @@ TEST(SshAccount, ProbeAnswersForARealUser) {
   scenario.cluster.nodes[0].access.user = "root";
   const auto reads = Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]);
   const std::string out = Output("LC_ALL=C " + JoinForShell(std::get<RunProbe>(reads.back()).argv));
-  EXPECT_EQ(SplitLines(out).front(), "root") << out;
+  EXPECT_EQ(SplitLines(out).front(), "/proc/self/|555|root|root") << out;
 
   scenario.cluster.nodes[0].access.user = "$(touch /tmp/x)'; nobody-of-that-name";
   const auto hostile = Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]);
@@ -206,6 +215,7 @@ class AccountHome : public Scratch {
 TEST_F(AccountHome, AFolderThatIsALinkIsNotFollowed) {
   std::filesystem::create_directory_symlink("/root", directory_ / ".ssh");
   const NodeFacts facts = Look();
+  EXPECT_EQ(facts.ssh.group, Fact<std::string>("daemon"));
   EXPECT_EQ(Why(facts.ssh.directory), "'.ssh' is a symbolic link");
   EXPECT_EQ(Why(facts.ssh.private_key),
             "'.ssh/id_ed25519_spark' cannot be reached: ~/.ssh is a symbolic link");

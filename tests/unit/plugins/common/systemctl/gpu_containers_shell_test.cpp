@@ -55,11 +55,20 @@ TEST_F(GpuContainerScript, ContainersWithTheDriversFilesAreListed) {
   AddContainer("system.slice/docker-2b.scope", "12", "22 21 0:5 / /dev/shm rw - tmpfs x rw\n");
   AddContainer("kubepods.slice/kubepods-pod3.slice/cri-containerd-3c.scope", "13",
                "1 2 0:5 / /usr/bin/nvidia-smi ro - ext4 x rw\n");
+  Put("proc/driver/nvidia/version", "NVRM version: x\n");
   AddContainer("user.slice/session-4.scope", "14", "1 2 0:5 / /dev/nvidia0 rw - tmpfs x rw\n");
   EXPECT_EQ(List(), Scopes({"cri-containerd-3c.scope", "docker-1a.scope"}));
 }
 
+TEST_F(GpuContainerScript, WithoutTheDriverNoContainerHasAGpu) {
+  AddContainer("system.slice/docker-1a.scope", "11", "22 21 0:5 / /dev/nvidia0 rw - tmpfs x rw\n");
+  EXPECT_EQ(List(), Scopes({}));
+  Put("proc/driver/nvidia/version", "NVRM version: x\n");
+  EXPECT_EQ(List(), Scopes({"docker-1a.scope"}));
+}
+
 TEST_F(GpuContainerScript, WithoutContainersNothingIsListed) {
+  Put("proc/driver/nvidia/version", "NVRM version: x\n");
   Put("cgroup/system.slice/x", "");
   EXPECT_EQ(List(), Scopes({}));
   Put("cgroup/system.slice/docker-gone.scope/cgroup.procs", "");

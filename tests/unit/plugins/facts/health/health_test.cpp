@@ -22,8 +22,6 @@ HealthFacts Parse(const std::string& out, int status = 0) {
 TEST(Health, EachLineBecomesItsFact) {
   const HealthFacts facts = Parse(
       "clock 1790000000\n"
-      "wireless wlP9s9\n"
-      "wireless wlP9s9\n"
       "sensor 45000 105000 mlx5 3\n"
       "sensor -5000 95000 acpitz\n"
       "throttled Processor 0: 2\n"
@@ -49,7 +47,6 @@ TEST(Health, EachLineBecomesItsFact) {
       "uptime 1000.50\n"
       "[  990.100000] [UFW BLOCK] IN=enP7s7 OUT= SRC=192.168.1.22 DPT=45123 SYN URGP=0\n");
   EXPECT_EQ(*Known(facts.clock), 1790000000);
-  EXPECT_THAT(*Known(facts.wireless), ElementsAre("wlP9s9"));
   EXPECT_THAT(*Known(facts.sensors),
               ElementsAre(Sensor{"mlx5 3", 45000, 105000}, Sensor{"acpitz", -5000, 95000}));
   EXPECT_THAT(*Known(facts.throttled), ElementsAre("Processor 0: 2"));
@@ -75,9 +72,23 @@ TEST(Health, EachLineBecomesItsFact) {
                               "[UFW BLOCK] IN=enP7s7 OUT= SRC=192.168.1.22 DPT=45123 SYN URGP=0"}));
 }
 
+TEST(Health, WirelessInterfacesAreKnownAloneSinceAPlanNeedsThem) {
+  const auto parse = [](CommandReply reply) {
+    ProbeReply replies;
+    replies.commands["health.wireless"] = std::move(reply);
+    NodeFacts facts;
+    Get().parse(replies, facts);
+    EXPECT_EQ(facts.health.device_files, std::nullopt);
+    return *facts.health.wireless;
+  };
+  EXPECT_THAT(*Known(parse({.out = "wireless wlP9s9\nwireless wlP9s9\n"})), ElementsAre("wlP9s9"));
+  EXPECT_THAT(*Known(parse({})), IsEmpty());
+  EXPECT_EQ(parse({.exit_code = 124}),
+            Observed<std::vector<std::string>>(Unknown{"sh gave no answer in 5 s"}));
+}
+
 TEST(Health, WhatIsNotThereIsAbsentOrAnEmptyList) {
   const HealthFacts facts = Parse("");
-  EXPECT_THAT(*Known(facts.wireless), IsEmpty());
   EXPECT_THAT(*Known(facts.device_files), IsEmpty());
   EXPECT_EQ(facts.groups, Observed<std::set<std::string>>(Absent{}));
   EXPECT_EQ(facts.firewall_rules_age_s, Observed<std::int64_t>(Absent{}));
@@ -167,9 +178,9 @@ TEST(Health, NvidiaSmiNamesWhyTheGpuIsSlow) {
 TEST(Health, NvidiaSmiIsRunWhereTheManifestNamesALevelThatMeasures) {
   ClusterSpec cluster;
   cluster.nodes.push_back({.name = "spark-1", .id = 1});
-  EXPECT_EQ(Get().probe(cluster, {}, cluster.nodes.front()).size(), 1U);
-  cluster.settings = test::Map({{"verify", test::Map({{"level", test::Text("rdma")}})}});
   EXPECT_EQ(Get().probe(cluster, {}, cluster.nodes.front()).size(), 2U);
+  cluster.settings = test::Map({{"verify", test::Map({{"level", test::Text("rdma")}})}});
+  EXPECT_EQ(Get().probe(cluster, {}, cluster.nodes.front()).size(), 3U);
 }
 
 // Where the mapped file cannot be read, as without CAP_SYS_ADMIN.
