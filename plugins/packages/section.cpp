@@ -36,23 +36,28 @@ bool IsName(const std::string& name) {
                      [&](char c) { return is_plain(c) || c == '+' || c == '-' || c == '.'; });
 }
 
-// `nccl.library: package VERSION`, by the place where it stands: the cluster's, or a node's own.
-std::vector<PackageSpec> ReadNcclPackages(const ClusterSpec& cluster) {
-  constexpr std::string_view kPackage = "package ";
+std::vector<PackageSpec> ReadSection(const ClusterSpec& cluster) {
   std::vector<PackageSpec> packages;
-  for (const NodeSpec& node : cluster.nodes) {
-    const Member* nccl = cluster.FindSection(node.name, "nccl");
-    const Value* library = nccl != nullptr ? nccl->value.Find("library") : nullptr;
-    if (library == nullptr || !library->ScalarText().starts_with(kPackage)) continue;
-    if (packages.empty() || packages.back().position != library->position) {
-      packages.push_back({.name = "libnccl2",
-                          .at_least = library->ScalarText().substr(kPackage.size()),
-                          .nodes = std::vector<NodeName>(),
-                          .position = library->position});
-    }
-    packages.back().nodes->push_back(node.name);
+  if (const Value* section = cluster.settings.Find("packages")) {
+    for (const Value& entry : section->List()) packages.push_back(ParsePackage(entry));
   }
   return packages;
+}
+
+// `nccl.library: package VERSION`, by the place where it stands: the cluster's, or a node's own.
+void AddNcclPackage(const ClusterSpec& cluster, const NodeSpec& node,
+                    std::vector<PackageSpec>& packages) {
+  constexpr std::string_view kPackage = "package ";
+  const Member* nccl = cluster.FindSection(node, "nccl");
+  const Value* library = nccl != nullptr ? nccl->value.Find("library") : nullptr;
+  if (library == nullptr || !library->ScalarText().starts_with(kPackage)) return;
+  if (packages.empty() || packages.back().position != library->position) {
+    packages.push_back({.name = "libnccl2",
+                        .at_least = library->ScalarText().substr(kPackage.size()),
+                        .nodes = std::vector<NodeName>(),
+                        .position = library->position});
+  }
+  packages.back().nodes->push_back(node.name);
 }
 
 class Checker {
@@ -126,17 +131,20 @@ bool PackageSpec::IsMetBy(std::string_view version) const {
 }
 
 std::vector<PackageSpec> ReadPackages(const ClusterSpec& cluster) {
-  std::vector<PackageSpec> packages;
-  if (const Value* section = cluster.settings.Find("packages")) {
-    for (const Value& entry : section->List()) packages.push_back(ParsePackage(entry));
-  }
-  for (PackageSpec& library : ReadNcclPackages(cluster)) packages.push_back(std::move(library));
+  std::vector<PackageSpec> packages = ReadSection(cluster);
+  std::vector<PackageSpec> libraries;
+  for (const NodeSpec& node : cluster.nodes) AddNcclPackage(cluster, node, libraries);
+  packages.insert(packages.end(), libraries.begin(), libraries.end());
   return packages;
 }
 
 std::vector<PackageSpec> ReadPackages(const ClusterSpec& cluster, const NodeName& node) {
-  std::vector<PackageSpec> packages = ReadPackages(cluster);
+  std::vector<PackageSpec> packages = ReadSection(cluster);
   std::erase_if(packages, [&](const PackageSpec& package) { return !package.On(node); });
+  // Of the others nothing is looked at: this is called for each node.
+  std::vector<PackageSpec> libraries;
+  if (const NodeSpec* spec = cluster.FindNode(node)) AddNcclPackage(cluster, *spec, libraries);
+  packages.insert(packages.end(), libraries.begin(), libraries.end());
   return packages;
 }
 

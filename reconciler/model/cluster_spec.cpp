@@ -21,7 +21,11 @@ const NodeSpec* ClusterSpec::FindNode(std::string_view node) const {
 
 const Member* ClusterSpec::FindSection(std::string_view node, std::string_view key) const {
   const NodeSpec* spec = FindNode(node);
-  const Member* own = spec != nullptr ? FindMember(spec->sections, key) : nullptr;
+  return spec != nullptr ? FindSection(*spec, key) : FindMember(settings.Members(), key);
+}
+
+const Member* ClusterSpec::FindSection(const NodeSpec& node, std::string_view key) const {
+  const Member* own = FindMember(node.sections, key);
   return own != nullptr ? own : FindMember(settings.Members(), key);
 }
 

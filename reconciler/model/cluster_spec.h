@@ -128,6 +128,7 @@ struct ClusterSpec {
   const NodeSpec* FindNode(std::string_view node) const;
   // The section `key` as it holds for `node`: its own, or else the cluster's. nullptr: none.
   const Member* FindSection(std::string_view node, std::string_view key) const;
+  const Member* FindSection(const NodeSpec& node, std::string_view key) const;
   // Each section `key` of the manifest once: the cluster's, and those of nodes with their own.
   // Parts that a node takes over from the cluster stand in both, with the same positions.
   std::vector<const Member*> ListSections(std::string_view key) const;
