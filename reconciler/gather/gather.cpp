@@ -90,8 +90,8 @@ Result<NodeFacts> GatherByNames(const ClusterSpec& cluster, const Fabric& fabric
   }
   for (Read& read : ListOwnReads()) reads.push_back(std::move(read));
   const std::string nonce = MakeNonce();
-  auto reply = pool.Run(node, BuildGatherScript(reads, nonce),
-                        std::chrono::seconds(node.access.command_timeout_s));
+  auto reply = pool.RunInPlace(node, BuildGatherScript(reads, nonce),
+                               std::chrono::seconds(node.access.command_timeout_s));
   if (!reply) return Fail(std::move(reply).error());
   auto raw = ParseGatherReply(*reply, reads, nonce);
   if (!raw) {

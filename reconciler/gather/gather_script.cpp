@@ -219,27 +219,28 @@ Error MakeMissingError(std::string_view frame) {
 
 // One shell with one limit reads all: a `timeout` for each command doubles the processes. Where
 // that shell hangs, or something ends it, all is read again, each command within its own limit, and
-// the later answers count.
+// the later answers count. The shell that is given the script stays as it was.
 std::string BuildGatherScript(const std::vector<Read>& reads, std::string_view nonce,
                               std::string_view root) {
   const std::string functions =
       std::string(kFramesSh) + GetHomeFunctions() +
       AssignForShell({{"ROOT", root}, {"LARGEST", std::to_string(kLargestFile + 1)}}) +
       std::string(kGatherSh);
-  const std::string calls =
-      "frame session\nprintf '%s' \"$1\"\n" + BuildFilesPart(reads, root) +
-      BuildValuesPart(reads, root) +
-      BuildCommandsPart(reads, [](int limit_s) { return limit_s <= kShortLimitS; });
-  return AssignForShell({{"NONCE", nonce}, {"FUNCTIONS", functions}, {"CALLS", calls}}) +
+  std::string calls = "frame session\nprintf '%s' \"$1\"\n" + BuildFilesPart(reads, root) +
+                      BuildValuesPart(reads, root) +
+                      BuildCommandsPart(reads, [](int limit_s) { return limit_s <= kShortLimitS; });
+  std::string slow_calls =
+      BuildCommandsPart(reads, [](int limit_s) { return limit_s > kShortLimitS; });
+  (slow_calls.empty() ? calls : slow_calls) += "frame end\n";
+  return AssignForShell(
+             {{"NONCE", nonce}, {"FUNCTIONS", functions}, {"CALLS", calls}, {"SLOW", slow_calls}}) +
          fmt::format(
-             "eval \"$FUNCTIONS\"\n"
              "timeout -k 1 {0} sh -c \"NONCE=$NONCE\n$FUNCTIONS\ntogether=yes\n$CALLS\nexit {1}\" "
-             "sh \"$1\" "
-             "</dev/null\n"
-             "[ $? = {1} ] || eval \"$CALLS\"\n",
-             kTogetherLimitS, kEnded) +
-         BuildCommandsPart(reads, [](int limit_s) { return limit_s > kShortLimitS; }) +
-         "frame end\n";
+             "sh \"$1\" </dev/null\n"
+             "[ $? != {1} ] || CALLS=\n"
+             "[ -z \"$CALLS$SLOW\" ] || (eval \"$FUNCTIONS\n$CALLS\n$SLOW\")\n"
+             "unset NONCE FUNCTIONS CALLS SLOW\n",
+             kTogetherLimitS, kEnded);
 }
 
 Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<Read>& reads,

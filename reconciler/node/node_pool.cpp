@@ -88,7 +88,7 @@ Result<std::unique_ptr<Channel>> NodePool::OpenOwnShell(const NodeSpec& node) {
 }
 
 // A shell that did not answer is not idle: its channel ends what it runs on the node.
-Result<ScriptReply> NodePool::RunOn(Connection& connection, std::string_view script,
+Result<ScriptReply> NodePool::RunOn(ScriptShell in, Connection& connection, std::string_view script,
                                     Milliseconds limit) {
   const Deadline deadline = std::chrono::steady_clock::now() + limit;
   std::unique_ptr<Channel> shell = std::exchange(connection.shell, nullptr);
@@ -99,7 +99,7 @@ Result<ScriptReply> NodePool::RunOn(Connection& connection, std::string_view scr
     shell = std::move(*opened);
     connection.nonce = MakeNonce();
   }
-  if (auto written = shell->Write(BuildAnsweredScript(script, connection.nonce), deadline);
+  if (auto written = shell->Write(BuildAnsweredScript(script, connection.nonce, in), deadline);
       !written) {
     return Fail(AddPassedLimit(std::move(written).error(), deadline, limit));
   }
@@ -113,15 +113,15 @@ Result<ScriptReply> NodePool::RunOn(Connection& connection, std::string_view scr
   return std::move(answer->reply);
 }
 
-Result<ScriptReply> NodePool::Run(const NodeSpec& node, std::string_view script,
-                                  Milliseconds limit) {
+Result<ScriptReply> NodePool::RunAs(ScriptShell in, const NodeSpec& node, std::string_view script,
+                                    Milliseconds limit) {
   {
     const std::lock_guard lock(mutex_);
     ++runs_[node.name];
   }
   auto connection = GetConnection(node);
   if (!connection) return Fail(AddNodeName(std::move(connection).error(), node));
-  auto reply = RunOn(**connection, script, limit);
+  auto reply = RunOn(in, **connection, script, limit);
   if (!reply) {
     Drop(node.name);
     return Fail(AddNodeName(std::move(reply).error(), node));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reconciler/model/cluster_spec.h"
+#include "reconciler/node/shell_answer.h"
 #include "reconciler/transport/transport.h"
 
 namespace reconciler {
@@ -29,7 +30,14 @@ class NodePool {
   // Errors: the limit passed, more than 16 MiB of output arrived, the connection broke, or sudo
   // refused; they carry the node's name as context. Safe to call from several threads for
   // different nodes.
-  Result<ScriptReply> Run(const NodeSpec& node, std::string_view script, Milliseconds limit);
+  Result<ScriptReply> Run(const NodeSpec& node, std::string_view script, Milliseconds limit) {
+    return RunAs(ScriptShell::kSub, node, script, limit);
+  }
+  // The same without a subshell, which is a process: for a script that leaves the shell as it was.
+  Result<ScriptReply> RunInPlace(const NodeSpec& node, std::string_view script,
+                                 Milliseconds limit) {
+    return RunAs(ScriptShell::kItself, node, script, limit);
+  }
 
   std::size_t at_once() const { return at_once_; }
 
@@ -55,7 +63,9 @@ class NodePool {
     std::string nonce = {};               // of that shell's answers
   };
   Result<Connection*> GetConnection(const NodeSpec& node);
-  static Result<ScriptReply> RunOn(Connection& connection, std::string_view script,
+  Result<ScriptReply> RunAs(ScriptShell in, const NodeSpec& node, std::string_view script,
+                            Milliseconds limit);
+  static Result<ScriptReply> RunOn(ScriptShell in, Connection& connection, std::string_view script,
                                    Milliseconds limit);
 
   Dial dial_;

@@ -50,9 +50,10 @@ class AnswerStream {
 
 }  // namespace
 
-std::string BuildAnsweredScript(std::string_view script, std::string_view nonce) {
-  return fmt::format("{}(\n{}\n) </dev/null\n{}", AssignForShell({{"ANSWER", nonce}}), script,
-                     kEndAnswerSh);
+std::string BuildAnsweredScript(std::string_view script, std::string_view nonce, ScriptShell in) {
+  const bool sub = in == ScriptShell::kSub;
+  return fmt::format("{}{}\n{}\n{} </dev/null\n{}", AssignForShell({{"ANSWER", nonce}}),
+                     sub ? "(" : "{", script, sub ? ")" : "}", kEndAnswerSh);
 }
 
 Result<ShellAnswer> ReadShellAnswer(Channel& shell, std::string_view nonce, Deadline deadline) {

@@ -14,9 +14,13 @@ struct ShellAnswer {
   bool shell_ended = false;  // instead of answering: the reply is what the shell itself left
 };
 
-// Shell text that runs `script` in a subshell without input and then writes the ending lines. It
-// is read whole before any of it runs, so that a cut connection never leaves half a script.
-std::string BuildAnsweredScript(std::string_view script, std::string_view nonce);
+// What runs a script: a subshell of the open shell, or that shell itself.
+enum class ScriptShell { kSub, kItself };
+
+// Shell text that runs `script` without input and then writes the ending lines. It is read whole
+// before any of it runs, so that a cut connection never leaves half a script.
+std::string BuildAnsweredScript(std::string_view script, std::string_view nonce,
+                                ScriptShell in = ScriptShell::kSub);
 
 // Reads up to the ending lines. What a script left running writes later is lost, or begins the next
 // answer. Errors: `deadline` passed, more than 16 MiB arrived, or the

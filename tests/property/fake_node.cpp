@@ -103,7 +103,7 @@ FakeNode BareNode(const NodeName& name, int id, const std::string& user) {
   links += IpAddress(++index, "enP7s7", 1500, fmt::format("10.9.{}.{}", id / 256, id % 256));
   node.commands["host.ip"] = {.out =
                                   "[" + links + "]\n[{\"dst\":\"default\",\"dev\":\"enP7s7\"}]\n"};
-  node.commands["host.managers"] = {};
+  node.commands["common.lines"] = {};
   node.commands["sysctl.readonly"] = {};
   node.commands["memlock.service"] = {
       .out = "DefaultLimitMEMLOCK=8388608\nDefaultLimitMEMLOCKSoft=8388608\n"};

@@ -23,15 +23,16 @@ struct AnsweredScript {
 
 std::optional<AnsweredScript> ParseAnsweredScript(std::string_view text) {
   constexpr std::string_view kNonce = "ANSWER='";
-  constexpr std::string_view kBegin = "'\n(\n";
-  const std::string end = fmt::format("\n) </dev/null\n{}", kEndAnswerSh);
-  const std::size_t begin = text.find(kBegin);
+  const std::size_t begin = std::min(text.find("'\n(\n"), text.find("'\n{\n"));
+  constexpr std::size_t kBegin = 4;
+  const bool sub = begin != std::string::npos && text[begin + 2] == '(';
+  const std::string end = fmt::format("\n{} </dev/null\n{}", sub ? ")" : "}", kEndAnswerSh);
   if (!text.starts_with(kNonce) || begin == std::string::npos || !text.ends_with(end)) {
     return std::nullopt;
   }
   const std::string_view nonce = text.substr(kNonce.size(), begin - kNonce.size());
   text.remove_suffix(end.size());
-  return AnsweredScript{std::string(text.substr(begin + kBegin.size())), std::string(nonce)};
+  return AnsweredScript{std::string(text.substr(begin + kBegin)), std::string(nonce)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "plugins/common/commands/failure.h"
+#include "plugins/common/commands/lines.h"
 #include "plugins/common/ports/ip.h"
 #include "plugins/facts/host/links.h"
 #include "plugins/facts/host/ports.h"
@@ -27,7 +28,6 @@ constexpr std::string_view kSpeed = "/speed";
 constexpr std::string_view kCarrierDowns = "/carrier_down_count";
 constexpr std::string_view kSysctlIpv4 = "/proc/sys/net/ipv4/conf/";
 constexpr std::string_view kRpFilter = "/rp_filter";
-constexpr int kStateLimitS = 5;
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
   std::vector<Read> reads;
@@ -41,12 +41,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
   reads.push_back(ReadValues{"/sys/class/net/*/carrier_down_count"});
   reads.push_back(ReadValues{"/proc/sys/net/ipv4/conf/*/rp_filter"});
   reads.push_back(MakeIpProbe());
-  // The state files change while we look, which would spoil a ReadFiles of them.
-  reads.push_back(
-      RunProbe{.id = "host.managers",
-               .argv = {"grep", "-rHs", "-e", "^ADMIN_STATE=", "-e", "^NETWORK_FILE=", "-e",
-                        "^managed=", "/run/systemd/netif/links", "/run/NetworkManager/devices"},
-               .time_limit_s = kStateLimitS});
+  reads.push_back(MakeLinesProbe());
   reads.push_back(MakePortsProbe(cluster, node));
   reads.push_back(MakeEthtoolProbe(cluster, node));
   return reads;
@@ -132,13 +127,13 @@ std::map<std::string, int> CollectNumbers(const ProbeReply& reply, std::string_v
   return numbers;
 }
 
-// grep ends with 1 where nothing fits, and with 2 where one of the folders is not there.
+// grep ends with 1 where nothing fits, and with 2 where something is not there.
 std::map<int, LinkManager> ReadManagers(const ProbeReply& reply, NodeFacts& facts) {
-  const auto found = reply.commands.find("host.managers");
+  const auto found = reply.commands.find(kLines);
   if (found == reply.commands.end() || found->second.exit_code > 2) {
     facts.network.managers_unclear = found == reply.commands.end()
                                          ? "the state of networkd and NetworkManager was not read"
-                                         : ExplainFailure(found->second, "grep", kStateLimitS).why;
+                                         : ExplainFailure(found->second, "grep", kLinesLimitS).why;
   }
   return found == reply.commands.end() ? std::map<int, LinkManager>()
                                        : ParseManagers(found->second.out);

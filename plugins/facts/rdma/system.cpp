@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "plugins/common/commands/failure.h"
+#include "plugins/common/commands/lines.h"
 #include "plugins/common/gpu/nvidia_driver.h"
 #include "reconciler/base/json/text_member.h"
 #include "reconciler/base/number.h"
@@ -17,14 +18,18 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kLines = "rdma.lines";
 constexpr const char* kFirewall = "rdma.firewall";
 constexpr const char* kOfedFile = "/sys/module/mlx5_core/version";
 constexpr std::string_view kUfw = "ENABLED=";
-// One look at three files. Of modules the names, which end at the first blank.
-constexpr const char* kPattern =
-    "^(Cma(Total|Free):|ENABLED=|(ib_core|ib_uverbs|mlx5_core|mlx5_ib|nvidia|nvidia_uvm|"
-    "rdma_cm|rdma_rxe|rdma_ucm) )";
+constexpr std::string_view kMemoryFile = "/proc/meminfo:";
+constexpr std::string_view kModulesFile = "/proc/modules:";
+constexpr std::string_view kUfwFile = "/etc/ufw/ufw.conf:";
+
+bool ConsumePrefix(std::string_view& line, std::string_view prefix) {
+  if (!line.starts_with(prefix)) return false;
+  line.remove_prefix(prefix.size());
+  return true;
+}
 
 // "CmaTotal:        0 kB" → "0 kB"
 std::string_view ReadValueAfter(std::string_view line, std::string_view key) {
@@ -56,15 +61,15 @@ void StoreLines(const std::string& out, NodeFacts& facts) {
   std::string free;
   std::vector<std::string> modules;
   Observed<bool> ufw = Absent{};
-  for (const std::string& line : SplitLines(out)) {
-    if (line.starts_with(kTotal)) {
-      total = ReadValueAfter(line, kTotal);
-    } else if (line.starts_with(kFree)) {
-      free = ReadValueAfter(line, kFree);
-    } else if (line.starts_with(kUfw)) {
-      ufw = ReadValueAfter(line, kUfw) == "yes";
-    } else if (const std::size_t blank = line.find(' '); blank != std::string::npos) {
-      modules.push_back(MakePrintable(line.substr(0, blank)));
+  for (const std::string& one : SplitLines(out)) {
+    std::string_view line = one;
+    if (ConsumePrefix(line, kMemoryFile)) {
+      if (line.starts_with(kTotal)) total = ReadValueAfter(line, kTotal);
+      if (line.starts_with(kFree)) free = ReadValueAfter(line, kFree);
+    } else if (ConsumePrefix(line, kUfwFile)) {
+      if (line.starts_with(kUfw)) ufw = ReadValueAfter(line, kUfw) == "yes";
+    } else if (ConsumePrefix(line, kModulesFile)) {
+      modules.push_back(MakePrintable(line.substr(0, line.find(' '))));
     }
   }
   std::sort(modules.begin(), modules.end());
@@ -102,16 +107,13 @@ Observed<std::vector<FirewallChain>> ParseFirewall(const CommandReply& reply) {
 }  // namespace
 
 std::vector<Read> ListSystemReads(bool deep) {
-  std::vector<Read> reads = {ReadValue{kOfedFile}, ReadValue{kDriverFile},
-                             RunProbe{.id = kLines,
-                                      .argv = {"grep", "-hsE", kPattern, "/proc/meminfo",
-                                               "/proc/modules", "/etc/ufw/ufw.conf"}}};
+  std::vector<Read> reads = {ReadValue{kOfedFile}, ReadValue{kDriverFile}, MakeLinesProbe()};
   if (deep) reads.push_back(RunProbe{.id = kFirewall, .argv = {"nft", "-j", "list", "chains"}});
   return reads;
 }
 
 void StoreSystem(const ProbeReply& reply, NodeFacts& facts) {
-  // grep says 2 when one of the files is not there.
+  // grep ends with 2 where something is not there.
   if (const auto lines = reply.commands.find(kLines); lines != reply.commands.end()) {
     StoreLines(lines->second.out, facts);
   }

@@ -163,8 +163,9 @@ list_unread() {
 # of ifupdown with "iface" that is clear without a program.
 # Lines of FILE: "names FILE INTERFACE LINE", "sets FILE", "call FILE PATH run|read", and "large FILE" or "program FILE" alone.
 # What scripts call or read by absolute paths is a part too, but no program of a package.
-read_files() { # FILE…
-  interfaces=$interfaces aliases=$aliases binary=$binary folder=$folder hooks=$hooks awk '
+read_files() { # FILE…; it takes the place of the shell that calls it
+  export interfaces aliases binary folder hooks
+  exec awk '
   function say_name(name, line) {
     if (!(name in said)) names = names "names " file " " name " " line "\n"
     said[name] = 1

@@ -42,6 +42,18 @@ TEST_F(OneShell, LeavesNothingOfOneScriptToTheNext) {
 
 TEST_F(OneShell, GivesAScriptNoInput) { EXPECT_EQ(Run("cat; echo end").out, "end\n"); }
 
+TEST_F(OneShell, RunsAScriptInPlaceWithoutASubshellAndWithoutInput) {
+  const auto run = [&](const std::string& script) {
+    return pool_.RunInPlace(node_, script, test::ScaleLimit(std::chrono::seconds(20)));
+  };
+  const auto first = run("x=kept; cat; echo warning >&2; false");
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->exit_code, 1);
+  EXPECT_EQ(first->out, "");
+  EXPECT_EQ(first->err, "warning\n");
+  EXPECT_EQ(Run("echo $x").out, "kept\n");
+}
+
 TEST_F(OneShell, KeepsEveryByteOfALongAnswer) {
   const std::string bytes(std::size_t{3} << 20, 'x');
   EXPECT_EQ(Run("head -c 3145728 /dev/zero | tr '\\0' x").out, bytes);

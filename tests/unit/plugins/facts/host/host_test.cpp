@@ -52,7 +52,7 @@ ProbeReply Reply() {
   reply.files["/usr/lib/os-release"] =
       FileState{.content = "NAME=\"Ubuntu\"\nPRETTY_NAME=\"Ubuntu 24.04.3 LTS\"\nID=ubuntu\n"};
   reply.commands["host.ip"] = {.out = kIp};
-  reply.commands["host.managers"] = {.out = kManagers};
+  reply.commands["common.lines"] = {.out = kManagers};
   return reply;
 }
 
@@ -302,11 +302,11 @@ TEST(Host, TextThatIsNoListIsNoAnswer) {
 TEST(Host, ManagersThatWereNotReadAreUnclear) {
   ProbeReply reply = Reply();
   EXPECT_EQ(Facts(reply).network.managers_unclear, "");
-  reply.commands["host.managers"].exit_code = 2;  // one of the folders is not there
+  reply.commands["common.lines"].exit_code = 2;  // one of the folders is not there
   EXPECT_EQ(Facts(reply).network.managers_unclear, "");
-  reply.commands["host.managers"].exit_code = 124;
+  reply.commands["common.lines"].exit_code = 124;
   EXPECT_EQ(Facts(reply).network.managers_unclear, "grep gave no answer in 5 s");
-  reply.commands.erase("host.managers");
+  reply.commands.erase("common.lines");
   EXPECT_EQ(Facts(reply).network.managers_unclear,
             "the state of networkd and NetworkManager was not read");
 }

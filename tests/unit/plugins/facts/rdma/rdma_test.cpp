@@ -127,15 +127,16 @@ TEST(Rdma, LinesThatAreNoneOfOursLeaveNoTrace) {
 
 NodeFacts SystemFacts(const std::string& lines) {
   ProbeReply reply;
-  reply.commands["rdma.lines"] = {.exit_code = 2, .out = lines};
+  reply.commands["common.lines"] = {.exit_code = 2, .out = lines};
   return Facts(reply);
 }
 
 TEST(Rdma, MemoryModulesAndUfwComeFromTheirFiles) {
   const NodeFacts facts = SystemFacts(
-      "CmaTotal:        0 kB\nCmaFree:    940604 kB\n"
-      "rdma_ucm 32768 0 - Live 0x0000000000000000\n"
-      "mlx5_ib 462848 0 - Live 0x0000000000000000\nENABLED=yes\n");
+      "/run/systemd/netif/links/2:ADMIN_STATE=configured\n"
+      "/proc/meminfo:CmaTotal:        0 kB\n/proc/meminfo:CmaFree:    940604 kB\n"
+      "/proc/modules:rdma_ucm 32768 0 - Live 0x0000000000000000\n"
+      "/proc/modules:mlx5_ib 462848 0 - Live 0x0000000000000000\n/etc/ufw/ufw.conf:ENABLED=yes\n");
   EXPECT_EQ(facts.rdma.cma, Observed<CmaMemory>(CmaMemory{0, 940604}));
   EXPECT_THAT(*Known(facts.rdma.modules), ElementsAre("mlx5_ib", "rdma_ucm"));
   EXPECT_EQ(facts.rdma.ufw, Observed<bool>(true));
@@ -146,7 +147,7 @@ TEST(Rdma, MemoryModulesAndUfwComeFromTheirFiles) {
 }
 
 TEST(Rdma, MemoryThatIsNotCountedInKbIsUnknownWithTheLine) {
-  EXPECT_EQ(SystemFacts("CmaTotal: 64 MB\nCmaFree: much\n").rdma.cma,
+  EXPECT_EQ(SystemFacts("/proc/meminfo:CmaTotal: 64 MB\n/proc/meminfo:CmaFree: much\n").rdma.cma,
             Observed<CmaMemory>(Unknown{"/proc/meminfo: wanted numbers in kB, found CmaTotal "
                                         "'64 MB', CmaFree 'much'"}));
 }

@@ -1,0 +1,17 @@
+#include "plugins/common/commands/lines.h"
+
+namespace reconciler::plugins {
+
+// Of modules the names, which end at the first blank.
+RunProbe MakeLinesProbe() {
+  return {.id = kLines,
+          .argv = {"grep", "-rHsE",
+                   "^(ADMIN_STATE=|NETWORK_FILE=|managed=|Cma(Total|Free):|ENABLED=|"
+                   "(ib_core|ib_uverbs|mlx5_core|mlx5_ib|nvidia|nvidia_uvm|rdma_cm|rdma_rxe|"
+                   "rdma_ucm) )",
+                   "/run/systemd/netif/links", "/run/NetworkManager/devices", "/proc/meminfo",
+                   "/proc/modules", "/etc/ufw/ufw.conf"},
+          .time_limit_s = kLinesLimitS};
+}
+
+}  // namespace reconciler::plugins
