@@ -34,8 +34,8 @@ std::string FormatPairCall(const RailPort& own, const RailPort& peer) {
     return fmt::format("neighbour {} {} {} {} &\n", QuoteForShell(peer.node), own.rail, netdev,
                        own.mtu - kIpv6Headers);
   }
-  return fmt::format("pair {} {} {} {} {} {} &\n", QuoteForShell(peer.node), own.rail, netdev,
-                     FormatAddress(own.address), FormatAddress(peer.address), own.mtu - kHeaders);
+  return fmt::format("pair {} {} {} {} {} &\n", QuoteForShell(peer.node), own.rail, netdev,
+                     FormatAddress(peer.address), own.mtu - kHeaders);
 }
 
 struct ProofScript {
@@ -54,11 +54,16 @@ ProofScript BuildProofScript(const Fabric& fabric, const std::vector<const NodeS
     const RailPort* own = FindPort(segment, from);
     if (own == nullptr) continue;
     proof.script += fmt::format("port {} {}\n", segment.rail, QuoteForShell(own->netdev));
+    std::string calls;
     for (const RailPort& port : segment.ports) {
       if (place(port.node) == nodes.end() || place(port.node) <= place(from)) continue;
-      proof.script += FormatPairCall(*own, port);
+      calls += FormatPairCall(*own, port);
       proof.pairs.push_back({from, port.node, segment.rail});
     }
+    if (calls.empty()) continue;
+    proof.script +=
+        fmt::format("{{\nsettle {} {}\n{}wait\n}} &\n", QuoteForShell(own->netdev),
+                    IsLinkLocal(*own) ? "169.254." : FormatAddress(own->address) + "/", calls);
   }
   return proof;
 }

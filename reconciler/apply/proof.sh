@@ -3,10 +3,11 @@
 # Functions that probe pairs of ports; the calls follow. One ping after the other in a group, the groups at the same time.
 # k of n: one lost packet proves nothing. An address that is not on the port answers no one and is not waited for, but for
 # the $WAIT_S (s) that a port may need after a change.
-own() { # IFACE BEGINNING of its address
-  tries=$((WAIT_S * 5))
-  until ip -4 -o address show dev "$1" 2>/dev/null | grep -qF " $2"; do
-    [ "$tries" -gt 0 ] || return 1
+settle() { # IFACE BEGINNING of its address: sets `settled`, for all pairs of the port
+  settled=; tries=$((WAIT_S * 5))
+  while :; do
+    case $(ip -4 -o address show dev "$1" 2>/dev/null) in *" $2"*) settled=yes; return ;; esac
+    [ "$tries" -gt 0 ] || return
     tries=$((tries - 1))
     sleep 0.2
   done
@@ -16,12 +17,14 @@ reach() { # SIZE IFACE ADDRESS
     ping -n -q -M do -c 3 -i 0.3 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1
 }
 port() { # RAIL IFACE
-  [ "$(cat "/sys/class/net/$2/carrier" 2>/dev/null)" = 1 ] || echo "dark $1"
+  carrier=
+  { read -r carrier <"/sys/class/net/$2/carrier"; } 2>/dev/null
+  [ "$carrier" = 1 ] || echo "dark $1"
 }
-pair() { # PEER RAIL IFACE OWN ADDRESS SIZE
-  if ! own "$3" "$4/"; then state=silent
-  elif reach "$6" "$3" "$5"; then state=answers
-  elif reach 56 "$3" "$5"; then state=small-only
+pair() { # PEER RAIL IFACE ADDRESS SIZE
+  if [ -z "$settled" ]; then state=silent
+  elif reach "$5" "$3" "$4"; then state=answers
+  elif reach 56 "$3" "$4"; then state=small-only
   else state=silent; fi
   echo "$1 $2 $state" # one write, so that lines of two pairs do not mix
 }
@@ -33,7 +36,7 @@ find_neighbour() { # IFACE; prints its address
 }
 neighbour() { # PEER RAIL IFACE SIZE
   state=silent
-  if own "$3" 169.254. && found=$(find_neighbour "$3") && [ -n "$found" ]; then
+  if [ -n "$settled" ] && found=$(find_neighbour "$3") && [ -n "$found" ]; then
     if reach "$4" "$3" "$found%$3"; then state=answers
     elif reach 56 "$3" "$found%$3"; then state=small-only; fi
   fi

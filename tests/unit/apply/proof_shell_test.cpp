@@ -55,9 +55,11 @@ class ProofScript : public ShellTest {
     return reply.out;
   }
   std::string ProbePair(int wait_s = 0) {
-    return Probe("pair spark-2 0 rail0 10.0.0.1 10.0.0.2 8972", wait_s);
+    return Probe("settle rail0 10.0.0.1/\npair spark-2 0 rail0 10.0.0.2 8972", wait_s);
   }
-  std::string ProbeNeighbour() { return Probe("neighbour spark-2 1 rail0 8952"); }
+  std::string ProbeNeighbour() {
+    return Probe("settle rail0 169.254.\nneighbour spark-2 1 rail0 8952");
+  }
   std::string ListCalls() const { return Get(Path("calls")); }
 };
 

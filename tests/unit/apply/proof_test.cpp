@@ -44,9 +44,10 @@ TEST(ProbePairs, ALinkLocalRailNamesNoAddress) {
   EXPECT_EQ(pairs.at({"spark-1", "spark-2", 0}), PairState::kAnswers);
   EXPECT_EQ(pairs.at({"spark-1", "spark-2", 1}), PairState::kSmallOnly);
   const std::string script = network.ListScripts("spark-1").front();
-  EXPECT_THAT(script,
-              testing::HasSubstr("\npair 'spark-2' 0 'enp1s0f1np1' 10.0.0.1 10.0.0.2 8972 &\n"));
-  EXPECT_THAT(script, testing::HasSubstr("\nneighbour 'spark-2' 1 'enP2p1s0f1np1' 8952 &\n"));
+  EXPECT_THAT(script, testing::HasSubstr("\nsettle 'enp1s0f1np1' 10.0.0.1/\n"
+                                         "pair 'spark-2' 0 'enp1s0f1np1' 10.0.0.2 8972 &\n"));
+  EXPECT_THAT(script, testing::HasSubstr("\nsettle 'enP2p1s0f1np1' 169.254.\n"
+                                         "neighbour 'spark-2' 1 'enP2p1s0f1np1' 8952 &\n"));
 }
 
 }  // namespace
