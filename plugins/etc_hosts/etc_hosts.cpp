@@ -118,6 +118,16 @@ const HostsLine* FindOtherAddress(const std::vector<HostsLine>& lines, const std
   return found != lines.end() ? &*found : nullptr;
 }
 
+// Whether one of the names may be among those of `lines`, which are of every node and long.
+bool HoldsAny(const std::string& lines, const std::vector<HostsLine>& above) {
+  const std::string text = ToLower(lines);
+  return std::any_of(above.begin(), above.end(), [&](const HostsLine& line) {
+    return std::any_of(line.names.begin(), line.names.end(), [&](const std::string& name) {
+      return text.find(ToLower(name)) != std::string::npos;
+    });
+  });
+}
+
 // Said also while our block holds: whoever uses these names goes elsewhere.
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   if (!IsManaged(input.cluster)) return {};
@@ -127,9 +137,10 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const std::vector<HostsLine> above =
       ParseLines(ReadAboveBlock(file->content, input.cluster.name, kTopic));
   if (above.empty()) return {};
+  const std::string lines = FormatLines(input.cluster, input.fabric, input.node.name);
+  if (!HoldsAny(lines, above)) return {};
   std::vector<Diagnostic> diagnostics;
-  for (const HostsLine& ours :
-       ParseLines(FormatLines(input.cluster, input.fabric, input.node.name))) {
+  for (const HostsLine& ours : ParseLines(lines)) {
     for (const std::string& name : ours.names) {
       const HostsLine* line = FindOtherAddress(above, name, ours.address);
       if (line == nullptr) continue;

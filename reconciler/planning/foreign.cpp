@@ -77,15 +77,16 @@ std::string MakeShownDiff(std::string_view before, std::string_view after) {
   return MakeUnifiedDiff(HideForeignLines(before), HideForeignLines(after));
 }
 
+void HideForeignContent(Change& change) {
+  HideIn(change.actions);
+  HideIn(change.revert);
+  if (change.before) HideIn(*change.before);
+}
+
 Plan HideForeignContent(Plan plan) {
-  const auto hide = [](Change& change) {
-    HideIn(change.actions);
-    HideIn(change.revert);
-    if (change.before) HideIn(*change.before);
-  };
   for (Stage& stage : plan.stages) {
-    std::for_each(stage.changes.begin(), stage.changes.end(), hide);
-    std::for_each(stage.held.begin(), stage.held.end(), hide);
+    for (Change& change : stage.changes) HideForeignContent(change);
+    for (Change& change : stage.held) HideForeignContent(change);
   }
   plan.id = ComputePlanDigest(plan);
   return plan;

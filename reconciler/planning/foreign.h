@@ -17,6 +17,7 @@ std::string HideForeignLines(std::string_view content);
 std::string MakeShownDiff(std::string_view before, std::string_view after);
 
 // The same for every file's content in a plan, with the id of what is left; and in facts.
+void HideForeignContent(Change& change);
 Plan HideForeignContent(Plan plan);
 ClusterFacts HideForeignContent(ClusterFacts facts);
 

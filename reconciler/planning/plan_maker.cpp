@@ -130,13 +130,20 @@ std::string ComputeChangeDigest(Change change) {
 
 }  // namespace
 
-std::string ComputePlanDigest(const Plan& plan) {
-  // Change by change: the document of a large cluster is never in memory as a whole.
+namespace {
+
+// Change by change: neither the document of a large cluster nor a second plan is ever in memory as
+// a whole. `prepare` is given a copy of each change.
+std::string ComputeDigest(const Plan& plan, void (*prepare)(Change&)) {
+  const auto compute = [&](Change change) {
+    prepare(change);
+    return ComputeChangeDigest(std::move(change));
+  };
   std::string digests;
   for (const Stage& stage : plan.stages) {
     digests += "stage " + Join(stage.plugins, " ") + '\n';
-    for (const Change& change : stage.changes) digests += ComputeChangeDigest(change) + '\n';
-    for (const Change& change : stage.held) digests += "held " + ComputeChangeDigest(change) + '\n';
+    for (const Change& change : stage.changes) digests += compute(change) + '\n';
+    for (const Change& change : stage.held) digests += "held " + compute(change) + '\n';
   }
   Plan rest{.cluster = plan.cluster,
             .summary = plan.summary,
@@ -149,6 +156,12 @@ std::string ComputePlanDigest(const Plan& plan) {
             .allow_half_cables = plan.allow_half_cables,
             .uninstall = plan.uninstall};
   return ComputeSha256Hex(Dump(ToJson(rest)) + digests);
+}
+
+}  // namespace
+
+std::string ComputePlanDigest(const Plan& plan) {
+  return ComputeDigest(plan, [](Change&) {});
 }
 
 namespace {
@@ -188,7 +201,8 @@ class Planner {
     LimitToSelected();
     LimitHeld();
     AddDiagnostics();
-    plan_.id = HideForeignContent(plan_).id;  // what reads a saved plan must come to the same
+    // What reads a saved plan, which holds nothing foreign, must come to the same.
+    plan_.id = ComputeDigest(plan_, HideForeignContent);
     return std::move(plan_);
   }
 
