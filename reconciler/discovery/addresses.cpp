@@ -23,7 +23,8 @@ constexpr int kShortestNetwork = 9;
 constexpr int kShortestSubnet = 8;
 constexpr int kLongestSubnet = 30;
 constexpr int kDefaultMtu = 9000;
-constexpr std::int64_t kMostUsualId = 254;  // in a /24
+constexpr std::int64_t kMostUsualId = 254;          // in a /24
+constexpr Ipv4Prefix kLinkLocal{{0xA9FE0000}, 16};  // RFC 3927
 
 const LinkFact* FindLink(const ClusterFacts& facts, const NodeName& node,
                          const std::string& netdev) {
@@ -33,7 +34,7 @@ const LinkFact* FindLink(const ClusterFacts& facts, const NodeName& node,
   return link == found->second.links.end() ? nullptr : &link->second;
 }
 
-bool IsLinkLocal(const Ipv4Prefix& address) { return address.address.bits >> 16 == 0xA9FE; }
+bool IsLinkLocal(const Ipv4Prefix& address) { return kLinkLocal.Overlaps(address); }
 
 // The one address of a port that a manifest can keep, or why there is none.
 struct PortAddress {
@@ -82,13 +83,15 @@ class AddressFinder {
     }
   }
 
-  FoundAddresses Find(const std::vector<FoundRail>& rails) {
+  FoundAddresses Find(const std::vector<FoundRail>& rails, bool is_pair) {
     std::vector<std::string> whys;  // by rail; empty: its subnet stays
     for (const FoundRail& rail : rails) whys.push_back(TryToKeep(rail));
+    if (is_pair) KeepLinkLocal(rails, whys);
     FillIds();
     for (std::size_t i = 0; i < rails.size(); ++i) {
       if (whys[i].empty()) {
-        AddMissing(i, rails[i]);
+        const bool is_link_local = found_.link_local && i + 1 == rails.size();
+        if (!is_link_local) AddMissing(i, rails[i]);
         continue;
       }
       found_.subnets[i] = FindFree();
@@ -145,6 +148,20 @@ class AddressFinder {
     found_.ids.insert(ids.begin(), ids.end());
     found_.subnets.back() = *network;
     return {};
+  }
+
+  // The last rail, where the nodes choose its addresses and those of all others stay.
+  void KeepLinkLocal(const std::vector<FoundRail>& rails, std::vector<std::string>& whys) {
+    const bool others_stay = std::all_of(whys.begin(), whys.end() - (whys.empty() ? 0 : 1),
+                                         [](const std::string& why) { return why.empty(); });
+    if (rails.size() < 2 || !others_stay) return;
+    for (const auto& [node, netdev] : rails.back().netdevs) {
+      const LinkFact* link = FindLink(facts_, node, netdev);
+      if (link == nullptr || link->ipv4.size() != 1 || !IsLinkLocal(link->ipv4.front())) return;
+    }
+    found_.link_local = true;
+    found_.subnets.back() = kLinkLocal;
+    whys.back().clear();
   }
 
   Ipv4Address GetNewAddress(std::size_t rail, const NodeName& node) const {
@@ -285,8 +302,9 @@ class AddressFinder {
 }  // namespace
 
 FoundAddresses FindAddresses(const std::vector<NodeName>& nodes,
-                             const std::vector<FoundRail>& rails, const ClusterFacts& facts) {
-  return AddressFinder(nodes, facts).Find(rails);
+                             const std::vector<FoundRail>& rails, const ClusterFacts& facts,
+                             bool is_pair) {
+  return AddressFinder(nodes, facts).Find(rails, is_pair);
 }
 
 }  // namespace reconciler

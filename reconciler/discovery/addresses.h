@@ -17,6 +17,7 @@ struct FoundRail {
 // What a manifest must say so that the most addresses stay.
 struct FoundAddresses {
   std::vector<Ipv4Prefix> subnets = {};  // one per rail
+  bool link_local = false;               // the last one is 169.254.0.0/16, as the ports have it
   std::map<NodeName, int> ids = {};
   int mtu = 9000;                       // bytes
   std::vector<std::string> gaps = {};   // what an apply would change, for a person
@@ -25,8 +26,10 @@ struct FoundAddresses {
 
 // A rail keeps its subnet where all addresses of its ports are in it, no other rail is, and the
 // host numbers are those of the rails before. The others get a /24 that no node has an address in
-// or a route to. `nodes`: in the order of the manifest.
+// or a route to. `nodes`: in the order of the manifest. `is_pair`: of one cable, whose last rail
+// may stay link-local.
 FoundAddresses FindAddresses(const std::vector<NodeName>& nodes,
-                             const std::vector<FoundRail>& rails, const ClusterFacts& facts);
+                             const std::vector<FoundRail>& rails, const ClusterFacts& facts,
+                             bool is_pair);
 
 }  // namespace reconciler

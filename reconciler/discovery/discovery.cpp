@@ -107,11 +107,11 @@ class Finder {
     }
     std::vector<NodeName> nodes;
     for (const NodeSpec& node : hosts_.nodes) nodes.push_back(node.name);
-    addresses_ = FindAddresses(nodes, ListRails(), named.facts);
+    addresses_ = FindAddresses(nodes, ListRails(), named.facts, IsPair());
     is_ring_ = IsRing();
     if (is_ring_) {
       OrderAsRing();
-      addresses_ = FindAddresses(nodes, ListRails(), named.facts);
+      addresses_ = FindAddresses(nodes, ListRails(), named.facts, false);
     }
     managed_ = FindManaged(hosts_, MakeFabric(ListRails()), named.facts, plugins);
   }
@@ -160,6 +160,10 @@ class Finder {
     return rails;
   }
 
+  bool IsLinkLocal(std::size_t rail) const {
+    return addresses_.link_local && rail + 1 == addresses_.subnets.size();
+  }
+
   // The ports alone, with their addresses.
   Fabric MakeFabric(const std::vector<FoundRail>& rails) const {
     Fabric fabric;
@@ -168,7 +172,9 @@ class Finder {
       Segment segment{.rail = rail, .subnet = addresses_.subnets[i]};
       for (const auto& [node, netdev] : rails[i].netdevs) {
         Ipv4Prefix address = segment.subnet;
-        address.address.bits += static_cast<std::uint32_t>(addresses_.ids.at(node));
+        if (!IsLinkLocal(i)) {
+          address.address.bits += static_cast<std::uint32_t>(addresses_.ids.at(node));
+        }
         const RailPort port{.node = node, .rail = rail, .netdev = netdev, .address = address};
         segment.ports.push_back(port);
         fabric.ports[node].push_back(port);
@@ -292,9 +298,13 @@ class Finder {
     text += addresses_.mtu == kAdvisedMtu ? "  mtu: 9000\n"
                                           : fmt::format("  mtu: {:<25} # as found; {} is advised\n",
                                                         addresses_.mtu, kAdvisedMtu);
+    if (addresses_.link_local) {
+      text += fmt::format(
+          "  link_local: {:<18} # as found, of the last rail; a subnet is advised\n", "true");
+    }
     text += "  subnets:\n";
-    for (const Ipv4Prefix& subnet : addresses_.subnets) {
-      text += fmt::format("    - {}\n", ToString(subnet));
+    for (std::size_t i = 0; i < addresses_.subnets.size(); ++i) {
+      if (!IsLinkLocal(i)) text += fmt::format("    - {}\n", ToString(addresses_.subnets[i]));
     }
     if (!managed_.arp) {
       text += fmt::format("  arp: {:<25} # as found; manage is advised\n", "ignore");

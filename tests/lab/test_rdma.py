@@ -284,6 +284,19 @@ class Rdma(LabTest):
         if FULL:  # the connection is over, and nothing refuses
             self.spark("apply", PAIR, "--yes", "--no-verify", expect=0)
 
+    def test_9_writes_over_a_link_local_rail_too(self):
+        manifest = self.variant_of(PAIR, ("subnets: [192.168.177.0/24, 192.168.178.0/24]",
+                                          "link_local: true\n  subnets: [192.168.177.0/24]"))
+        self.spark("apply", manifest, "--yes", "--no-verify", expect=0)
+        for node in (1, 2):
+            self.assertRegex(self.lab.sh(node, "ip -4 -br addr show dev enP2p1s0f1np1"), r" 169\.254\.[0-9]+\.[0-9]+/16 ")
+        before = self.counters(1)
+        report = json.loads(self.spark("verify", manifest, "--format", "json", expect=0).stdout)
+        written = {(check["from"], check["to"], check["rail"]) for check in report["checks"]
+                   if check["level"] == "rdma" and check["outcome"] == "pass"}
+        self.assertLessEqual({("spark-1", "spark-2", "rail1"), ("spark-2", "spark-1", "rail1")}, written)
+        self.assertGreater(self.counters(1)["roceP2p1s0f1"], before["roceP2p1s0f1"])
+
 
 if __name__ == "__main__":
     machines_or_skip()

@@ -9,11 +9,15 @@ import unittest
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from nccl_nodes import MANIFEST as NCCL  # noqa: E402
+from nccl_nodes import Gpus, NcclLab  # noqa: E402
 from spark_lab import LabTest, cluster, speed  # noqa: E402
 
 PAIR = cluster("pair.yaml")
 BOTH = ("subnets: [192.168.177.0/24, 192.168.178.0/24]", "link_local: true\n  subnets: [192.168.177.0/24]")
 FIRST = ("subnets: [192.168.177.0/24, 192.168.178.0/24]", "link_local: true\n  twins: first\n  subnets: []")
+# discover writes none.
+NO_ALIASES = (", aliases: [spark-02-mesh]", "")
 RIGHT = ("enp1s0f1np1", "enP2p1s0f1np1")
 # What an uninstall brings back.
 STATE = f"""cat /etc/hosts; ls /etc/netplan
@@ -31,7 +35,7 @@ class LinkLocalTest(LabTest):
     rail = "rail1"
 
     def setUp(self):
-        self.manifest = self.variant_of(PAIR, self.edit)
+        self.manifest = self.variant_of(PAIR, self.edit, NO_ALIASES)
 
     def addresses(self, node):
         return re.findall(r"inet ([0-9.]+/[0-9]+)", self.lab.sh(node, f"ip -4 addr show {self.port}"))
@@ -72,8 +76,8 @@ class LinkLocalTest(LabTest):
         self.lab.sh(1, f"ping -c 1 -W 2 -M do -s 8972 -I {self.port} {other}")
 
     def check_2_another_link_local_address_is_no_drift_and_none_is(self):
-        before = self.assert_has_one(1)
-        self.lab.sh(1, f"ip addr del {before} dev {self.port}; ip addr add 169.254.77.78/16 dev {self.port}")
+        self.assert_has_one(1)
+        self.lab.sh(1, f"ip -4 addr flush dev {self.port}; ip addr add 169.254.77.78/16 dev {self.port}")
         self.spark("drift", self.manifest, expect=0)
         self.lab.sh(1, f"ip -4 addr flush dev {self.port}")
         drift = json.loads(self.spark("drift", self.manifest, "--format", "json", expect=2).stdout)
@@ -105,6 +109,13 @@ class LinkLocalTest(LabTest):
 class SecondTwin(LinkLocalTest):
     """The first twin has a subnet, as in guides with one address for each node."""
 
+    def test_1_discover_writes_what_is_there(self):
+        found = self.spark("discover", "192.168.1.21", "192.168.1.22", expect=0)
+        self.assertEqual(found.stderr, "")
+        self.assertIn("  link_local: true               # as found, of the last rail; a subnet is advised\n"
+                      "  subnets:\n    - 192.168.177.0/24\n", found.stdout)
+        self.assertEqual(self.plan(self.written(found.stdout), "--only", "netplan")["stages"], [])
+
     test_1 = LinkLocalTest.check_1_apply_converges_and_verify_finds_the_neighbour
     test_2 = LinkLocalTest.check_2_another_link_local_address_is_no_drift_and_none_is
     test_3 = LinkLocalTest.check_3_a_neighbour_that_does_not_answer_is_found
@@ -130,6 +141,20 @@ class NetworkManagerBesideNetworkd(LinkLocalTest):
     test_2 = LinkLocalTest.check_2_another_link_local_address_is_no_drift_and_none_is
     test_4 = LinkLocalTest.check_4_a_restart_keeps_it
     test_5 = LinkLocalTest.check_5_an_uninstall_leaves_what_was_there
+
+
+class NcclOverIt(NcclLab):
+    """With the libraries that need no GPU."""
+
+    options = ("--topology", "direct")
+
+    def test_the_ranks_meet_and_use_both_rails(self):
+        Gpus(self.lab, (1, 2))
+        manifest = self.variant_of(NCCL, BOTH)
+        done = self.spark("apply", manifest, "--yes", expect=0)
+        self.assertIn("nccl 2.28.9+cuda13.0, 2 ranks over RDMA\n", done.stdout)
+        variables = self.lab.sh(1, "cat /etc/spark-reconcile/nccl.env")
+        self.assertIn("\nNCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1\n", variables)
 
 
 del LinkLocalTest  # its checks are those of the classes above

@@ -104,6 +104,47 @@ TEST(Discover, AConfiguredPairIsWrittenAsItIs) {
   EXPECT_EQ(Load(discovery).settings.At({"hosts", "manage"})->ScalarText(), "false");
 }
 
+// As guides leave it that give an address to the first twin alone.
+TEST(Discover, ALinkLocalLastRailOfAPairStays) {
+  Hosts hosts = MakePair();
+  for (int number : {1, 2}) {
+    hosts.Address(number, "p1", 0, fmt::format("192.168.100.{}/24", number));
+    hosts.Address(number, "p1", 1, fmt::format("169.254.7.{}/16", number));
+  }
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps, IsEmpty());
+  EXPECT_THAT(
+      discovery.manifest,
+      HasSubstr("  mtu: 9000\n"
+                "  link_local: true               # as found, of the last rail; a subnet is "
+                "advised\n"
+                "  subnets:\n"
+                "    - 192.168.100.0/24\n"
+                "  arp:"));
+  EXPECT_EQ(Load(discovery).settings.At({"fabric", "link_local"})->ScalarText(), "true");
+}
+
+TEST(Discover, ALinkLocalRailThatNoManifestCanSayGetsASubnet) {
+  const auto find_gap = [](Hosts hosts) { return hosts.Find().gaps.front(); };
+  Hosts first = MakePair();
+  Hosts one_end = MakePair();
+  Hosts both = MakePair();
+  for (int number : {1, 2}) {
+    first.Address(number, "p1", 0, fmt::format("169.254.7.{}/16", number));
+    first.Address(number, "p1", 1, fmt::format("192.168.100.{}/24", number));
+    one_end.Address(number, "p1", 0, fmt::format("192.168.100.{}/24", number));
+    both.Address(number, "p1", 0, fmt::format("169.254.7.{}/16", number));
+    both.Address(number, "p1", 1, fmt::format("169.254.8.{}/16", number));
+  }
+  one_end.Address(1, "p1", 1, "169.254.7.1/16");
+  const std::string local =
+      "has a link-local address only; 192.168.177.0/24 is free and takes its "
+      "place";
+  EXPECT_EQ(find_gap(first), "rail0: spark-1 enp1s0f1np1 " + local);
+  EXPECT_EQ(find_gap(one_end), "rail1: spark-1 enP2p1s0f1np1 " + local);
+  EXPECT_EQ(find_gap(both), "rail0: spark-1 enp1s0f1np1 " + local);
+}
+
 constexpr const char* kDropIn = "/etc/sysctl.d/60-spark-reconcile.conf";
 
 // As an apply leaves a pair whose addresses are in 192.168.177.0/24 and .178.0/24.
