@@ -51,19 +51,42 @@ std::optional<std::string> ReadAssignment(std::string_view line) {
 
 bool ContinuesOnTheNext(std::string_view line) { return line.ends_with('\\'); }
 
-// Without these lines the rest means what it meant. Empty: so it is.
-std::string ExplainNotPlain(const std::string& path, const std::string& content) {
+// Files of environment.d may have values of several lines.
+bool MayQuoteTheNext(std::string_view line) {
+  return std::count(line.begin(), line.end(), '"') % 2 != 0 ||
+         std::count(line.begin(), line.end(), '\'') % 2 != 0;
+}
+
+// The one of `names` that a line sets; empty: none.
+std::string FindSet(const std::string& path, const std::string& line,
+                    const std::set<std::string>& names) {
+  for (const NcclSetting& one : ParseLine(path, 0, line)) {
+    if (const std::string name = ReadAsMeant(one).name; names.contains(name)) return name;
+  }
+  return {};
+}
+
+std::string ExplainLine(const std::string& path, const std::string& line,
+                        const std::set<std::string>& names) {
+  if (ContinuesOnTheNext(line)) return "goes on in the next one";
+  const std::string_view text = Trim(line);
+  if (text.empty() || text.starts_with('#') || ReadAssignment(line)) return {};
+  if (path.starts_with(kScripts))
+    return "is no plain assignment, and may depend on what is removed";
+  if (const std::string name = FindSet(path, line, names); !name.empty()) {
+    return fmt::format("sets {}, and is no plain assignment", name);
+  }
+  return MayQuoteTheNext(line) ? "has a quote that may end in another one" : "";
+}
+
+// Without these lines the rest means what it meant, and sets none of `names`. Empty: so it is.
+std::string ExplainNotPlain(const std::string& path, const std::string& content,
+                            const std::set<std::string>& names) {
   int number = 0;
   for (const std::string& line : SplitLines(content)) {
     ++number;
-    const std::string_view text = Trim(line);
-    const bool is_script = path.starts_with(kScripts);
-    const bool is_plain = text.empty() || text.starts_with('#') || ReadAssignment(line);
-    if (ContinuesOnTheNext(line)) return fmt::format("line {} goes on in the next one", number);
-    if (is_script && !is_plain) {
-      return fmt::format("line {} is no plain assignment, and may depend on what is removed",
-                         number);
-    }
+    const std::string why = ExplainLine(path, line, names);
+    if (!why.empty()) return fmt::format("line {} {}", number, why);
   }
   return {};
 }
@@ -74,7 +97,7 @@ std::vector<AdoptedLines> ReadEntries(const ClusterSpec& cluster, const NodeName
 
 // Empty: they are adopted.
 std::string ExplainNotAdopted(const AdoptedLines& entry, const FileState& file) {
-  const std::string why = ExplainNotPlain(entry.path, file.content);
+  const std::string why = ExplainNotPlain(entry.path, file.content, entry.names);
   if (!why.empty()) return why + ": change the file by hand, and remove the entry from adopt";
   return ExplainOtherDigest(file, entry);
 }
@@ -146,7 +169,7 @@ std::vector<AdoptableFile> ListAdoptableLines(const PluginInput& input,
   for (const auto& [path, variables] : removable) {
     const Observed<FileState> observed = FindFile(input.facts, path);
     const FileState* file = Known(observed);
-    if (file == nullptr || !ExplainNotPlain(path, file->content).empty()) continue;
+    if (file == nullptr || !ExplainNotPlain(path, file->content, variables).empty()) continue;
     if (CutLines(file->content, variables, ReadAssignment).lines == 0) continue;
     files.push_back(OfferLines(path, variables, *file));
   }

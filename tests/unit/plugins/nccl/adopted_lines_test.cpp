@@ -136,6 +136,30 @@ TEST(NcclAdoptLines, AScriptThatIsMoreThanAssignmentsIsNotAdopted) {
             "without 1 line about NCCL: NCCL_IB_HCA");
 }
 
+// A line that stays would win as before, and the plan would say nothing of it.
+TEST(NcclAdoptLines, AFileWhoseOtherLinesSetTheVariableTooIsNotAdopted) {
+  const std::string text = "NCCL_IB_HCA=mlx5_0\nNCCL_IB_HCA=mlx5_1 # mine\n";
+  AdoptedLinesCase one(text, "/etc/environment");
+  EXPECT_THAT(one.Offers(), IsEmpty());
+  EXPECT_EQ(one.Adopt().Detail(),
+            "blocked: is not adopted: line 2 sets NCCL_IB_HCA, and is no plain assignment: change "
+            "the file by hand, and remove the entry from adopt");
+}
+
+// environment.d has values of several lines, and one of these may look like an assignment.
+TEST(NcclAdoptLines, AnEnvironmentFileWithAQuoteThatIsOpenAtALinesEndIsNotAdopted) {
+  const auto judge = [](const std::string& text) {
+    return AdoptedLinesCase(text, "/etc/environment.d/9-nccl.conf").Adopt().Detail();
+  };
+  const std::string is_open =
+      "has a quote that may end in another one: change the file by hand, and remove the entry "
+      "from adopt";
+  EXPECT_EQ(judge("MOTD=\"a\nNCCL_IB_HCA=b\nc\"\n"), "blocked: is not adopted: line 1 " + is_open);
+  EXPECT_EQ(judge("MOTD='a\nNCCL_IB_HCA=b\nc'\n"), "blocked: is not adopted: line 1 " + is_open);
+  EXPECT_EQ(judge("# it's mine\nMOTD=\"a b\"\nNCCL_IB_HCA=b\n"),
+            "without 1 line about NCCL: NCCL_IB_HCA");
+}
+
 TEST(NcclAdoptLines, OneEntryIsOfferedForAllLinesThatShouldNotBeThere) {
   AdoptedLinesCase one;
   const std::string digest = ComputeSha256Hex(kText).substr(0, 12);
