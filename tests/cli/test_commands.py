@@ -277,6 +277,11 @@ Exit codes:
   2   something differs from the manifest, or is blocked
   3   a node could not be read
 """, done.stdout)
+        self.assertIn("""
+  2   something differs from the manifest, or is blocked
+  3   a node could not be read
+  2 where the manifest does not have all that was found, as said on stderr
+""", self.spark("help", "discover").stdout)
         self.assertEqual(self.spark("help").stdout, self.spark("--help").stdout)
         self.assertIn("Usage: spark-reconcile lock list", self.spark("help", "lock", "list").stdout)
         self.assert_ends(self.spark("help", "drfit"), 1, out="", err="""\
