@@ -116,6 +116,10 @@ std::vector<std::string> ListSubjects(const PluginInput& input, const AdoptedLin
 
 Resource MakeLines(const PluginInput& input, const AdoptedLines& entry) {
   Resource resource = MakeLinesResource(input.facts, entry, input.cluster.Mark(entry.position));
+  // Without our files the variables would have no value.
+  for (const std::string_view ours : {kShellFile, kServiceFile}) {
+    resource.needs.push_back(fmt::format("{}/file/{}", input.node.name, ours));
+  }
   const Observed<FileState> observed = FindFile(input.facts, entry.path);
   const FileState* file = Known(observed);
   if (file == nullptr) return resource;

@@ -101,6 +101,14 @@ TEST(NcclAdoptLines, TheWarningsAboutTheLinesAreSettled) {
                           "/etc/profile.d/cluster.sh:3 NCCL_NET_GDR_LEVEL=5"));
 }
 
+// Otherwise the variables would have no value at all.
+TEST(NcclAdoptLines, TheLinesStayWhereOurFilesAreBlocked) {
+  AdoptedLinesCase one;
+  EXPECT_THAT(one.Adopt().Lines().needs,
+              ElementsAre("spark-1/file//etc/profile.d/60-spark-reconcile-nccl.sh",
+                          "spark-1/file//etc/spark-reconcile/nccl.env"));
+}
+
 TEST(NcclAdoptLines, AFileWithoutSuchLinesHoldsWhateverItSays) {
   AdoptedLinesCase one("echo hello\n");
   EXPECT_EQ(one.Adopt("another text").Detail(), "holds");
