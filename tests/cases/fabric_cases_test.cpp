@@ -11,6 +11,7 @@
 
 #include "plugins/registry.h"
 #include "reconciler/base/json/document.h"
+#include "reconciler/fabric/bootstrap.h"
 #include "reconciler/fabric/drawing/hostfile.h"
 #include "reconciler/fabric/drawing/picture.h"
 #include "reconciler/fabric/expand.h"
@@ -146,9 +147,13 @@ TEST_P(FabricCases, NcclFilesReadLikeThis) {
 }
 
 TEST_P(FabricCases, HostfilesReadLikeThis) {
-  Reads("hostfile.txt", FormatHostfile(cluster_, fabric_, HostfileKind::kOpenMpi) +
-                            FormatHostfile(cluster_, fabric_, HostfileKind::kMpich) +
-                            FormatHostfile(cluster_, fabric_, HostfileKind::kTorchrun));
+  // As the command does: on the network over which the manifest has the ranks meet.
+  const Segment* rail = ReadBootstrap(cluster_) == Bootstrap::kFabric
+                            ? FindBootstrapRail(cluster_, fabric_)
+                            : nullptr;
+  Reads("hostfile.txt", FormatHostfile(cluster_, fabric_, HostfileKind::kOpenMpi, rail) +
+                            FormatHostfile(cluster_, fabric_, HostfileKind::kMpich, rail) +
+                            FormatHostfile(cluster_, fabric_, HostfileKind::kTorchrun, rail));
 }
 
 TEST_P(FabricCases, WhatProgramsReadIsValidAndNamesTheSameNodes) {
