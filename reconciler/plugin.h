@@ -79,6 +79,9 @@ struct Plugin {
   // For a manifest of nodes as they are: `fabric` has the ports, by rail, and nothing else, and no
   // key of the manifest is set. May be null.
   FoundSetting (*find_setting)(const PluginInput&) = nullptr;
+  // A section that `discover` does not write, such as "nccl: {}". What a plan with it warns of is
+  // noted there, since others set what it manages. Empty: none.
+  std::string_view noted_with = {};
   // Whether files leave open what only spark-verify on the node can read; it is sent there then.
   // May be null.
   bool (*needs_spark_verify)(const ClusterSpec&, const NodeFacts&) = nullptr;

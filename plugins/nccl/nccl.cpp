@@ -260,6 +260,7 @@ Plugin Get() {
           .check = Check,
           .diagnose = Diagnose,
           .adoptable = ListAdoptable,
+          .noted_with = "nccl: {}",
           .needs_spark_verify = NeedsSparkVerify,
           .environment = BuildEnvironment};
 }

@@ -52,6 +52,28 @@ std::string FormatObstacle(const Diagnostic& one) {
   return one.next_step.empty() ? text : text + "; " + one.next_step;
 }
 
+// Texts with the nodes that have each, in the order in which they are found.
+class TextsOfNodes {
+ public:
+  void Add(const std::string& text, const std::vector<NodeName>& nodes) {
+    const auto [place, is_new] = by_text_.emplace(text, found_.size());
+    if (is_new) found_.emplace_back(text, std::vector<NodeName>{});
+    std::vector<NodeName>& all = found_[place->second].second;
+    all.insert(all.end(), nodes.begin(), nodes.end());
+  }
+
+  void CopyTo(std::vector<std::string>& lines) const {
+    for (const auto& [text, nodes] : found_) {
+      const std::string where = nodes.empty() ? "" : Join(nodes, ", ") + ": ";
+      lines.push_back(MakePrintable(where + text));
+    }
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::vector<NodeName>>> found_;
+  std::unordered_map<std::string, std::size_t> by_text_;
+};
+
 }  // namespace
 
 void AddAdopt(const std::vector<AdoptableFile>& files, Discovery& discovery) {
@@ -87,23 +109,38 @@ void AddAdopt(const std::vector<AdoptableFile>& files, Discovery& discovery) {
 
 void AddObstacles(const std::vector<Diagnostic>& diagnostics, Discovery& discovery) {
   const auto reasons = ListReasons(diagnostics);
-  std::vector<std::pair<std::string, std::vector<std::string>>> found;  // text → nodes
-  std::unordered_map<std::string, std::size_t> by_text;
+  TextsOfNodes found;
   for (const Diagnostic& one : diagnostics) {
     // What no plugin warns of is about the cables, or follows from what is blocked.
     const bool is_found = one.severity == Severity::kBlocks ||
                           (one.severity == Severity::kWarns && !one.plugin.empty());
     if (!is_found || IsExplained(one, reasons)) continue;
-    const std::string text = FormatObstacle(one);
-    const auto [place, is_new] = by_text.emplace(text, found.size());
-    if (is_new) found.emplace_back(text, std::vector<std::string>{});
-    std::vector<std::string>& nodes = found[place->second].second;
-    nodes.insert(nodes.end(), one.nodes.begin(), one.nodes.end());
+    found.Add(FormatObstacle(one), one.nodes);
   }
-  for (const auto& [text, nodes] : found) {
-    const std::string where = nodes.empty() ? "" : Join(nodes, ", ") + ": ";
-    discovery.gaps.push_back(MakePrintable(where + text));
+  found.CopyTo(discovery.gaps);
+}
+
+std::string FormatWithSections(const Discovery& discovery, const std::vector<Plugin>& plugins) {
+  std::string text = FormatDiscovery(discovery);
+  for (const Plugin& plugin : plugins) {
+    if (!plugin.noted_with.empty()) text += fmt::format("{}\n", plugin.noted_with);
   }
+  return text;
+}
+
+void AddNotes(const std::vector<Diagnostic>& diagnostics, const std::vector<Plugin>& plugins,
+              Discovery& discovery) {
+  TextsOfNodes found;
+  for (const Diagnostic& one : diagnostics) {
+    const auto plugin = std::find_if(plugins.begin(), plugins.end(), [&](const Plugin& each) {
+      return each.name == one.plugin && !each.noted_with.empty();
+    });
+    const bool is_found = one.severity == Severity::kWarns && one.change.empty();
+    if (plugin == plugins.end() || !is_found) continue;
+    found.Add(fmt::format("with `{}` in the manifest: {}", plugin->noted_with, one.message),
+              one.nodes);
+  }
+  found.CopyTo(discovery.notes);
 }
 
 }  // namespace reconciler

@@ -5,6 +5,7 @@
 
 #include "reconciler/discovery/discovery.h"
 #include "reconciler/model/adopt/offers.h"
+#include "reconciler/plugin.h"
 
 namespace reconciler {
 
@@ -15,5 +16,12 @@ void AddAdopt(const std::vector<AdoptableFile>& files, Discovery& discovery);
 // plugins warn of: what the nodes have beside what the manifest says. `diagnostics`: those of that
 // plan.
 void AddObstacles(const std::vector<Diagnostic>& diagnostics, Discovery& discovery);
+
+// The manifest with the sections that plugins note things with (Plugin::noted_with).
+std::string FormatWithSections(const Discovery& discovery, const std::vector<Plugin>& plugins);
+
+// Adds a note for each thing that these plugins warn of in a plan of that manifest.
+void AddNotes(const std::vector<Diagnostic>& diagnostics, const std::vector<Plugin>& plugins,
+              Discovery& discovery);
 
 }  // namespace reconciler

@@ -474,16 +474,19 @@ class NetworkManager(test_adopt.WithoutLinkFiles, StartingState):
         self.on_both(f"netplan apply; for i in $(seq {int(speed.scaled(30))}); do nmcli general >/dev/null 2>&1 && break; sleep 1; done; "
                      "nmcli --wait 15 connection up mesh >/dev/null")
         self.settle_both()
+        contradicts = "this is read after /etc/profile.d/60-spark-reconcile-nccl.sh and wins"
         _, text, errors = self.discover(expect=2)
         self.assertEqual(errors, f"""\
 not as found: rail0: spark-1 {RIGHT[0]} has no address; 192.168.177.0/24 is free and takes its place
 not as found: the ports have the MTUs 1500, 9000; the manifest has 9000
+note: spark-1, spark-2: with `nccl: {{}}` in the manifest: {VARIABLES}:1 NCCL_IB_HCA=roceP2p1s0f1: the manifest has \
+=rocep1s0f1,roceP2p1s0f1: {contradicts}
+note: spark-1, spark-2: with `nccl: {{}}` in the manifest: {VARIABLES}:2 NCCL_NET_GDR_LEVEL=5: the manifest has LOC: {contradicts}
 """)
         self.assertIn("  subnets:\n    - 192.168.177.0/24\n    - 192.168.100.0/24\n", text)
         self.assertIn(f"  - {{file: {MTU_FILE}, nodes: {{spark-1: {digest(MTU)[:12]}, spark-2: {digest(MTU)[:12]}}}}}\n", text)
         manifest = self.written(text + "sysctl: {net.ipv4.tcp_mtu_probing: 1}\nnccl: {}\n")
         self.assertRegex(text, r"(?m)^  - \{nm_profile: mesh, nodes: \{spark-1: \S+, spark-2: \S+\}\}")
-        contradicts = "this is read after /etc/profile.d/60-spark-reconcile-nccl.sh and wins"
         lines = f"lines: {TUNING}, match: [net.ipv4.tcp_mtu_probing]"
         tuned = digest(TUNING_TEXT)[:12]
         variables = f"lines: {VARIABLES}, match: [NCCL_IB_HCA, NCCL_NET_GDR_LEVEL]"

@@ -52,21 +52,29 @@ std::optional<Cluster> MakeHosts(const DiscoverOptions& options) {
   return hosts;
 }
 
-// Adds what the plugins find on the nodes: what the manifest must name, and then what is still in
-// the way of its plan. `facts`: read for `found`. Whether the manifest is valid with that.
-bool AddFromPlugins(const Cluster& found, const ClusterFacts& facts, const std::string& name,
-                    Discovery& discovery) {
+std::optional<Plan> MakePlanOf(const std::string& manifest, const std::string& name,
+                               const ClusterFacts& facts) {
+  const auto cluster = LoadCluster(manifest, name, {});
+  if (!cluster) return std::nullopt;
+  auto plan = MakePlan(cluster->spec, cluster->fabric, facts, plugins::GetAll());
+  if (plan) return std::move(*plan);
+  std::cerr << FormatError(plan.error());
+  return std::nullopt;
+}
+
+// Adds what the plugins find on the nodes: what the manifest must name, what is still in the way of
+// its plan, and what others set that it could manage. Whether the manifest is valid with that.
+bool AddFromPlugins(const ClusterFacts& facts, const std::string& name, Discovery& discovery) {
   const std::vector<Plugin>& plugins = plugins::GetAll();
-  const LocatedCluster located(found.spec, found.fabric, facts);
+  const auto found = LoadCluster(FormatDiscovery(discovery), name, {});
+  if (!found) return false;
+  const LocatedCluster located(found->spec, found->fabric, facts);
   AddAdopt(FindAdoptable(located.spec(), located.fabric(), facts, plugins), discovery);
-  const auto cluster = LoadCluster(FormatDiscovery(discovery), name, {});
-  if (!cluster) return false;
-  const auto plan = MakePlan(cluster->spec, cluster->fabric, facts, plugins);
-  if (!plan) {
-    std::cerr << FormatError(plan.error());
-    return false;
-  }
+  const auto plan = MakePlanOf(FormatDiscovery(discovery), name, facts);
+  if (!plan) return false;
   AddObstacles(plan->diagnostics, discovery);
+  const auto noted = MakePlanOf(FormatWithSections(discovery, plugins), name, facts);
+  if (noted) AddNotes(noted->diagnostics, plugins, discovery);
   return true;
 }
 
@@ -100,12 +108,12 @@ int PrintDiscovery(const Discovery& discovery, bool is_valid, const DiscoverOpti
 // Connections of its own: the nodes have other names now.
 int CompleteDiscovery(Discovery discovery, const DiscoverOptions& options, const Context& context) {
   const std::string name = options.out == "-" ? "cluster.yaml" : options.out;
-  const auto found = LoadCluster(FormatDiscovery(discovery), name, {});
+  const auto found = LoadCluster(FormatWithSections(discovery, plugins::GetAll()), name, {});
   if (!found) return PrintDiscovery(discovery, false, options);
   NodePool pool(context.dial, context.at_once);
   const ClusterFacts facts = GatherWithProgress(*found, {}, pool, Purpose::kVerification);
   if (!facts.unreachable.empty()) return kNodeUnreadable;
-  const bool is_valid = AddFromPlugins(*found, facts, name, discovery);
+  const bool is_valid = AddFromPlugins(facts, name, discovery);
   return PrintDiscovery(discovery, is_valid, options);
 }
 

@@ -81,6 +81,28 @@ TEST(DiscoverObstacles, WhatBlocksAllOfANodeIsOneGap) {
                                    "'homelab'; uninstall it there first"));
 }
 
+TEST(DiscoverNotes, WhatOthersSetInPlaceOfASectionIsNotedWithTheSection) {
+  const std::vector<Plugin> plugins = {{.name = "nccl", .noted_with = "nccl: {}"},
+                                       {.name = "memlock"}};
+  Discovery discovery{.manifest = "a: 1\n", .notes = {"first"}};
+  EXPECT_EQ(FormatWithSections(discovery, plugins), "a: 1\n# Note: first\nnccl: {}\n");
+  const auto warns = [](const std::string& plugin, const NodeName& node) {
+    return Diagnostic{.severity = Severity::kWarns,
+                      .message = "x:1 A=1",
+                      .next_step = "remove it there",
+                      .plugin = plugin,
+                      .nodes = {node}};
+  };
+  Diagnostic informs = warns("nccl", "spark-1");
+  informs.severity = Severity::kInforms;
+  AddNotes(
+      {warns("nccl", "spark-1"), warns("memlock", "spark-1"), informs, warns("nccl", "spark-2")},
+      plugins, discovery);
+  EXPECT_THAT(
+      discovery.notes,
+      testing::ElementsAre("first", "spark-1, spark-2: with `nccl: {}` in the manifest: x:1 A=1"));
+}
+
 TEST(DiscoverAdopt, ADigestThatYamlReadsAsANumberIsQuoted) {
   Discovery discovery{.manifest = "a: 1\n"};
   AddAdopt({{"", "file: /etc/netplan/x.yaml", "1234567890123", "", "spark-1"},
