@@ -1,17 +1,21 @@
 #include "plugins/common/commands/lines.h"
 
 namespace reconciler::plugins {
+namespace {
 
 // Of modules the names, which end at the first blank.
+constexpr const char* kPattern =
+    "^(ADMIN_STATE=|NETWORK_FILE=|managed=|Cma(Total|Free):|ENABLED=|"
+    "(ib_core|ib_uverbs|mlx5_core|mlx5_ib|nvidia|nvidia_uvm|rdma_cm|rdma_rxe|rdma_ucm) )";
+
+}  // namespace
+
 RunProbe MakeLinesProbe() {
-  return {.id = kLines,
-          .argv = {"grep", "-rHsE",
-                   "^(ADMIN_STATE=|NETWORK_FILE=|managed=|Cma(Total|Free):|ENABLED=|"
-                   "(ib_core|ib_uverbs|mlx5_core|mlx5_ib|nvidia|nvidia_uvm|rdma_cm|rdma_rxe|"
-                   "rdma_ucm) )",
-                   "/run/systemd/netif/links", "/run/NetworkManager/devices", "/proc/meminfo",
-                   "/proc/modules", "/etc/ufw/ufw.conf"},
-          .time_limit_s = kLinesLimitS};
+  return {
+      .id = kLines,
+      .argv = {"grep", "-rHsE", kPattern, "/run/systemd/netif/links", "/run/NetworkManager/devices",
+               "/proc/meminfo", "/proc/modules", "/etc/ufw/ufw.conf"},
+      .time_limit_s = kLinesLimitS};
 }
 
 }  // namespace reconciler::plugins
