@@ -123,7 +123,13 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
 
 VariablesByFile ListRemovableOf(const PluginInput& input) {
   const auto section = ReadSection(input.cluster, input.node.name);
-  if (!section) return {};
+  const auto* settings = Known(input.facts.nccl.settings);
+  // On most nodes no such file sets anything, and all that is judged is judged for nothing.
+  const bool may_have = settings != nullptr &&
+                        std::any_of(settings->begin(), settings->end(), [](const NcclSetting& one) {
+                          return CanHaveLinesAdopted(one.path);
+                        });
+  if (!section || !may_have) return {};
   const Result<Environment> environment = BuildWantedEnvironment(*section, input);
   return ListRemovable(*section, input, environment ? *environment : Environment{});
 }
