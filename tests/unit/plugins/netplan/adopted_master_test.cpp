@@ -52,6 +52,18 @@ struct MasterCase : test::PairScenario {
     Add(test::Map({{"master", test::Text(name)}, {"nodes", test::List({test::Text("spark-1")})}}));
   }
 
+  // What an uninstall does for the file, after an apply removed it.
+  Change WriteBack() {
+    facts.files.erase(kBridgeFile);
+    Change change{.kind = "file",
+                  .name = kBridgeFile,
+                  .actions = {WriteFile{kBridgeFile, FileState{FormatBridge()}}}};
+    const ClusterFacts all{.nodes = {{facts.node, facts}}};
+    EXPECT_EQ(CheckPrune({cluster, fabric, cluster.nodes[0], facts, all, true}, change),
+              Ownership::kOurs);
+    return change;
+  }
+
   Change Plan(const std::string& name) const {
     const auto change = Diff(Find(Get(), name), "netplan");
     return change ? *change : Change{.detail = "holds"};
@@ -107,14 +119,7 @@ TEST(NetplanAdoptMaster, ARevertHasNetworkdMakeItAgainAndTakeItsMembers) {
 
 TEST(NetplanAdoptMaster, AnUninstallMakesItAgain) {
   MasterCase one;
-  one.facts.files.erase(kBridgeFile);
-  Change change{.kind = "file",
-                .name = kBridgeFile,
-                .actions = {WriteFile{kBridgeFile, FileState{FormatBridge()}}}};
-  const ClusterFacts all{.nodes = {{one.facts.node, one.facts}}};
-  EXPECT_EQ(
-      CheckPrune({one.cluster, one.fabric, one.cluster.nodes[0], one.facts, all, true}, change),
-      Ownership::kOurs);
+  const Change change = one.WriteBack();
   const std::vector<std::string> lines = test::Lines(change.triggers);
   EXPECT_THAT(lines, Contains(HasSubstr(" -name 10-netplan-br0.netdev ")));
   EXPECT_THAT(lines, Contains(StartsWith("stat ")));
@@ -125,15 +130,8 @@ TEST(NetplanAdoptMaster, AnUninstallMakesItAgain) {
 
 TEST(NetplanAdoptMaster, AFileWhoseBridgeLeadsToTheNodeByNowIsNotWrittenBack) {
   MasterCase one;
-  one.facts.files.erase(kBridgeFile);
   one.facts.network.default_route = std::vector<std::string>{"br0"};
-  Change change{.kind = "file",
-                .name = kBridgeFile,
-                .actions = {WriteFile{kBridgeFile, FileState{FormatBridge()}}}};
-  const ClusterFacts all{.nodes = {{one.facts.node, one.facts}}};
-  EXPECT_EQ(
-      CheckPrune({one.cluster, one.fabric, one.cluster.nodes[0], one.facts, all, true}, change),
-      Ownership::kOurs);
+  const Change change = one.WriteBack();
   EXPECT_EQ(change.code, "netplan-leads-to-node");
   EXPECT_EQ(change.detail, "br0 carries the default route and is never touched");
 }
@@ -235,14 +233,7 @@ TEST(NetplanAdoptMaster, ARevertHasNetworkManagerMakeItAgainWithItsMembers) {
 
 TEST(NetplanAdoptMaster, AnUninstallHasNetworkManagerReadItsProfileAgain) {
   NetworkManagersMaster one;
-  one.facts.files.erase(kBridgeFile);
-  Change change{.kind = "file",
-                .name = kBridgeFile,
-                .actions = {WriteFile{kBridgeFile, FileState{FormatBridge()}}}};
-  const ClusterFacts all{.nodes = {{one.facts.node, one.facts}}};
-  EXPECT_EQ(
-      CheckPrune({one.cluster, one.fabric, one.cluster.nodes[0], one.facts, all, true}, change),
-      Ownership::kOurs);
+  const Change change = one.WriteBack();
   const std::vector<std::string> lines = test::Lines(change.triggers);
   EXPECT_THAT(lines, Contains(HasSubstr(" -name netplan-br0.nmconnection ")));
   EXPECT_THAT(lines,
