@@ -42,6 +42,36 @@ std::string FindWired(const NodeFacts& facts, const std::string& wireless) {
   return {};
 }
 
+BootstrapChoice ChooseOnManagement(const NodeSpec& node, const NodeFacts& facts) {
+  BootstrapChoice choice{.netdev = FindManagementNetdev(node, facts)};
+  if (!IsWireless(facts, choice.netdev)) return choice;
+  choice.wireless = choice.netdev;
+  if (std::string wired = FindWired(facts, choice.wireless); !wired.empty()) {
+    choice.netdev = std::move(wired);
+  }
+  return choice;
+}
+
+// Ranks on different networks find each other only where routes happen to allow it, so that one
+// node decides for all. Called for each node: it looks at those with a wireless interface alone.
+void AvoidWifi(const ClusterSpec& cluster, const ClusterFacts& all, const std::string& port,
+               BootstrapChoice& choice) {
+  if (all.nodes.size() < cluster.nodes.size()) choice.if_on_wifi = port;
+  for (const auto& [name, facts] : all.nodes) {
+    const auto* wireless = Known(facts.health.wireless);
+    if (wireless == nullptr) choice.if_on_wifi = port;
+    if (wireless == nullptr || wireless->empty()) continue;
+    const NodeSpec* node = cluster.FindNode(name);
+    if (node == nullptr) continue;
+    const BootstrapChoice own = ChooseOnManagement(*node, facts);
+    if (own.wireless.empty() || own.netdev != own.wireless) continue;
+    choice.netdev = port;
+    choice.on_wifi = name;
+    choice.if_on_wifi.clear();
+    return;
+  }
+}
+
 }  // namespace
 
 Bootstrap ReadBootstrap(const ClusterSpec& cluster) {
@@ -72,20 +102,15 @@ std::string_view ExplainNoBootstrapRail(const ClusterSpec& cluster, const Fabric
 }
 
 BootstrapChoice ChooseBootstrap(const ClusterSpec& cluster, const Fabric& fabric,
-                                const NodeSpec& node, const NodeFacts& facts) {
+                                const NodeFacts& facts, const ClusterFacts& all) {
   const Segment* rail = FindBootstrapRail(cluster, fabric);
-  const RailPort* port = rail == nullptr ? nullptr : FindPort(*rail, node.name);
+  const RailPort* port = rail == nullptr ? nullptr : FindPort(*rail, facts.node);
   if (ReadBootstrap(cluster) == Bootstrap::kFabric && port != nullptr) {
     return {.netdev = port->netdev};
   }
-  BootstrapChoice choice{.netdev = FindManagementNetdev(node, facts)};
-  if (!IsWireless(facts, choice.netdev)) return choice;
-  choice.wireless = choice.netdev;
-  if (std::string wired = FindWired(facts, choice.wireless); !wired.empty()) {
-    choice.netdev = std::move(wired);
-  } else if (port != nullptr) {
-    choice.netdev = port->netdev;
-  }
+  const NodeSpec* node = cluster.FindNode(facts.node);
+  BootstrapChoice choice = node != nullptr ? ChooseOnManagement(*node, facts) : BootstrapChoice{};
+  if (port != nullptr) AvoidWifi(cluster, all, port->netdev, choice);
   return choice;
 }
 

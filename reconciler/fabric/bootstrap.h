@@ -27,12 +27,16 @@ std::string_view ExplainNoBootstrapRail(const ClusterSpec& cluster, const Fabric
 struct BootstrapChoice {
   std::string netdev = {};    // empty: not known
   std::string wireless = {};  // has the management address, and is wireless; may be `netdev`
+  // The node without a wired management network because of which all meet on the bootstrap rail.
+  NodeName on_wifi = {};
+  // The port of this node on that rail, where another node that was not read may be such a one.
+  std::string if_on_wifi = {};
 };
 
 // On the fabric the node's port on the bootstrap rail; else the interface with the management
 // address, or with that of our session. A wireless one is only taken where there is neither a wired
-// interface in its subnet nor a bootstrap rail.
+// interface in its subnet nor a bootstrap rail. Where one node has no wired one, all take the rail.
 BootstrapChoice ChooseBootstrap(const ClusterSpec& cluster, const Fabric& fabric,
-                                const NodeSpec& node, const NodeFacts& facts);
+                                const NodeFacts& facts, const ClusterFacts& all);
 
 }  // namespace reconciler

@@ -7,6 +7,29 @@
 #include "reconciler/fabric/bootstrap.h"
 
 namespace reconciler::plugins::nccl {
+namespace {
+
+std::string DescribeWireless(const BootstrapChoice& choice) {
+  const std::string netdev = MakePrintable(choice.netdev);
+  const std::string wireless = MakePrintable(choice.wireless);
+  if (choice.wireless.empty()) {
+    return fmt::format(
+        "bootstrap: the management network of {} is wireless: the ranks of all nodes meet on the "
+        "fabric instead, here on {}",
+        choice.on_wifi, netdev);
+  }
+  if (choice.netdev != choice.wireless) {
+    return fmt::format(
+        "bootstrap: {} has the management address and is wireless: the ranks meet on {} instead",
+        wireless, netdev);
+  }
+  return fmt::format(
+      "bootstrap: {} is wireless, and no wired network is there for the ranks to meet on: each "
+      "loss of it ends a run",
+      wireless);
+}
+
+}  // namespace
 
 Errors CheckBootstrap(const ClusterSpec& cluster, const Fabric& fabric) {
   const Value* of_cluster = cluster.settings.At({"nccl", "bootstrap"});
@@ -33,25 +56,20 @@ Errors CheckBootstrap(const ClusterSpec& cluster, const Fabric& fabric) {
 
 std::vector<Diagnostic> FindWirelessBootstrap(const PluginInput& input, const SourceMark& where) {
   const BootstrapChoice choice =
-      ChooseBootstrap(input.cluster, input.fabric, input.node, input.facts);
-  if (choice.wireless.empty()) return {};
-  const std::string wireless = MakePrintable(choice.wireless);
-  const bool is_avoided = choice.netdev != choice.wireless;
+      ChooseBootstrap(input.cluster, input.fabric, input.facts, input.all);
+  if (choice.wireless.empty() && choice.on_wifi.empty()) return {};
+  const bool has_rail = FindBootstrapRail(input.cluster, input.fabric) != nullptr;
+  const std::string& node = choice.wireless.empty() ? choice.on_wifi : input.node.name;
   return {{.severity = Severity::kWarns,
            .code = "nccl-bootstrap-wifi",
-           .message =
-               is_avoided
-                   ? fmt::format("bootstrap: {} has the management address and is wireless: the "
-                                 "ranks meet on {} instead",
-                                 wireless, MakePrintable(choice.netdev))
-                   : fmt::format("bootstrap: {} is wireless, and no wired network is there for the "
-                                 "ranks to meet on: each loss of it ends a run",
-                                 wireless),
-           .next_step = FindBootstrapRail(input.cluster, input.fabric) != nullptr
-                            ? "write the address of a wired port as the node's address, or "
-                              "nccl.bootstrap: fabric"
-                            : "connect a wired port of the node, and write its address as the "
-                              "node's address",
+           .message = DescribeWireless(choice),
+           .next_step =
+               has_rail ? fmt::format("write the address of a wired port as the address of {}, or "
+                                      "nccl.bootstrap: fabric",
+                                      node)
+                        : fmt::format("connect a wired port of {}, and write its address as the "
+                                      "node's address",
+                                      node),
            .where = where,
            .subject = "bootstrap"}};
 }

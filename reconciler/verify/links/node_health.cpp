@@ -96,14 +96,14 @@ void CheckDeviceFiles(const NodeSpec& node, const NodeFacts& facts, std::vector<
 
 // Where the manifest does not configure NCCL, its ranks meet on the network of the controller's
 // session by all likelihood.
-void CheckBootstrap(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
-                    const NodeFacts& facts, std::vector<Check>& checks) {
+void CheckBootstrap(const ClusterSpec& cluster, const Fabric& fabric, const NodeFacts& facts,
+                    const ClusterFacts& all, std::vector<Check>& checks) {
   const std::vector<std::string>* wireless = Known(facts.health.wireless);
   const Member* nccl = cluster.FindSection(facts.node, "nccl");
   const Value* variables = nccl != nullptr ? nccl->value.Find("env") : nullptr;
   const bool is_named = variables != nullptr && variables->Find("NCCL_SOCKET_IFNAME") != nullptr;
   const std::string netdev =
-      nccl == nullptr ? facts.session.interface : ChooseBootstrap(cluster, fabric, node, facts).netdev;
+      nccl == nullptr ? facts.session.interface : ChooseBootstrap(cluster, fabric, facts, all).netdev;
   if (wireless == nullptr || is_named ||
       std::find(wireless->begin(), wireless->end(), netdev) == wireless->end()) {
     return;
@@ -219,7 +219,7 @@ std::vector<Check> CheckNodeHealth(const ClusterSpec& cluster, const Fabric& fab
     AddUnread(own, checks);
     CheckMemlock(cluster, node, own, checks);
     CheckDeviceFiles(node, own, checks);
-    if (up_to >= VerifyLevel::kRdma) CheckBootstrap(cluster, fabric, node, own, checks);
+    if (up_to >= VerifyLevel::kRdma) CheckBootstrap(cluster, fabric, own, facts, checks);
     CheckHeat(own, checks);
     CheckMemory(own, checks);
     CheckContainers(own, checks);

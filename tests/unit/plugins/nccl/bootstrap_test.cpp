@@ -75,8 +75,8 @@ TEST(NcclBootstrap, WifiIsAvoidedByAWiredInterfaceOfTheSameSubnet) {
   EXPECT_THAT(scenario.Variables(), Contains("NCCL_SOCKET_IFNAME==enP7s7"));
   EXPECT_THAT(scenario.Warnings(),
               ElementsAre("bootstrap: wlP9s9 has the management address and is wireless: the ranks "
-                          "meet on enP7s7 instead: write the address of a wired port as the node's "
-                          "address, or nccl.bootstrap: fabric"));
+                          "meet on enP7s7 instead: write the address of a wired port as the "
+                          "address of spark-1, or nccl.bootstrap: fabric"));
   scenario.facts.links["enP7s7"].carrier = false;
   EXPECT_THAT(scenario.Variables(), Contains("NCCL_SOCKET_IFNAME==enp1s0f1np1"));
 }
@@ -87,13 +87,66 @@ TEST(NcclBootstrap, WifiIsAvoidedByTheFabricWhereThatReachesEveryNode) {
   EXPECT_THAT(scenario.Warnings(), ElementsAre(HasSubstr("meet on enp1s0f1np1 instead")));
 }
 
+// What another node says of itself: its management address is on Wi-Fi alone.
+void PutOnWifi(NodeFacts& facts) {
+  facts.session.interface = "wlP9s9";
+  facts.links["wlP9s9"] = test::Bare("02:53:50:00:02:09");
+  facts.health.wireless = std::vector<std::string>{"wlP9s9"};
+}
+
+TEST(NcclBootstrap, OneNodeOnWifiAloneTakesAllToTheFabric) {
+  NcclScenario scenario;
+  scenario.facts.health.wireless = std::vector<std::string>{};
+  PutOnWifi(scenario.all.nodes["spark-2"]);
+  EXPECT_THAT(scenario.Variables(), IsSupersetOf({"NCCL_SOCKET_IFNAME==enp1s0f1np1",
+                                                  "GLOO_SOCKET_IFNAME=enp1s0f1np1"}));
+  EXPECT_THAT(scenario.Warnings(),
+              ElementsAre("bootstrap: the management network of spark-2 is wireless: the ranks of "
+                          "all nodes meet on the fabric instead, here on enp1s0f1np1: write the "
+                          "address of a wired port as the address of spark-2, or nccl.bootstrap: "
+                          "fabric"));
+}
+
+TEST(NcclBootstrap, APeerWithAWiredInterfaceBesideItsWifiChangesNothingHere) {
+  NcclScenario scenario;
+  scenario.facts.health.wireless = std::vector<std::string>{};
+  NodeFacts& peer = scenario.all.nodes["spark-2"];
+  PutOnWifi(peer);
+  peer.links["wlP9s9"].ipv4 = {*ParseIpv4Prefix("192.168.1.22/24")};
+  peer.links["enP7s7"] = test::Bare("02:53:50:00:02:02");
+  peer.links["enP7s7"].ipv4 = {*ParseIpv4Prefix("192.168.1.52/24")};
+  EXPECT_THAT(scenario.Variables(), Contains("NCCL_SOCKET_IFNAME==enP7s7"));
+  EXPECT_THAT(scenario.Warnings(), IsEmpty());
+}
+
+TEST(NcclBootstrap, WhereAPeerWasNotReadTheNodeStaysOnTheFabric) {
+  NcclScenario scenario;
+  scenario.facts.health.wireless = std::vector<std::string>{};
+  scenario.all.nodes.erase("spark-2");
+  EXPECT_THAT(scenario.Variables(), Contains("NCCL_SOCKET_IFNAME==enP7s7"));
+  scenario.facts.files[std::string(kServiceFile)] =
+      FileState{.content = "NCCL_SOCKET_IFNAME==enp1s0f1np1\n"};
+  EXPECT_THAT(scenario.Variables(), Contains("NCCL_SOCKET_IFNAME==enp1s0f1np1"));
+  scenario.all.nodes["spark-2"].health.wireless = std::vector<std::string>{};
+  EXPECT_THAT(scenario.Variables(), Contains("NCCL_SOCKET_IFNAME==enP7s7"));
+}
+
+TEST(NcclBootstrap, OnlyTheFileAsWeWouldWriteItKeepsANodeOnTheFabric) {
+  NcclScenario scenario;
+  scenario.facts.health.wireless = std::vector<std::string>{};
+  scenario.all.nodes.erase("spark-2");
+  scenario.facts.files[std::string(kServiceFile)] =
+      FileState{.content = "NCCL_SOCKET_IFNAME==enp1s0f1np1.100\n"};
+  EXPECT_THAT(scenario.Variables(), Contains("NCCL_SOCKET_IFNAME==enP7s7"));
+}
+
 TEST(NcclBootstrap, WifiIsTakenWithAWarningWhereThereIsNothingElse) {
   NcclScenario scenario = OnWifi();
   scenario.MakeRing();
   EXPECT_THAT(scenario.Variables(), Contains("NCCL_SOCKET_IFNAME==wlP9s9"));
   EXPECT_THAT(scenario.Warnings(),
               Contains("bootstrap: wlP9s9 is wireless, and no wired network is there for the ranks "
-                       "to meet on: each loss of it ends a run: connect a wired port of the node, "
+                       "to meet on: each loss of it ends a run: connect a wired port of spark-1, "
                        "and write its address as the node's address"));
 }
 
