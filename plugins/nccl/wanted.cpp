@@ -65,8 +65,8 @@ bool HasInOwnFile(const NodeFacts& facts, const std::string& line) {
   return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
 
-// A plan of some nodes reads the others not at all. It must not take back what one of all nodes
-// decided, so that a node which meets on the fabric by now stays there.
+// A plan of some nodes does not read the others, which may be why this one is on the fabric: it
+// stays there.
 std::string ChooseNetdev(const PluginInput& input, const BootstrapChoice& choice) {
   const bool stays = !choice.if_on_wifi.empty() &&
                      HasInOwnFile(input.facts, "NCCL_SOCKET_IFNAME==" + choice.if_on_wifi);

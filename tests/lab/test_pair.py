@@ -117,7 +117,7 @@ class PairFromBare(LabTest):
         report = json.loads(self.spark("verify", PAIR, "--format", "json", expect=0).stdout)
         self.assertEqual(report["findings"], [])
         logins = {(check["from"], check["expected"].split()[1]) for check in report["checks"] if check["level"] == "ssh"}
-        self.assertEqual(logins, {("spark-1", "spark-2-rail0"), ("spark-1", "192.168.178.2"), ("spark-1", "spark-2"),
+        self.assertEqual(logins, {("spark-1", "spark-02-mesh"), ("spark-1", "192.168.178.2"), ("spark-1", "spark-2"),
                                   ("spark-2", "192.168.177.1"), ("spark-2", "spark-1-rail1"), ("spark-2", "192.168.1.21")})
         pings = {(check["from"], check["to"], check["rail"]) for check in report["checks"]
                  if check["level"] == "ping"}
@@ -208,7 +208,11 @@ class PairFromBare(LabTest):
                                                     "before 192.168.177.2"),
             "memlock-foreign-line": (["spark-1"], f"{limits}:1 sets memlock of nvidia to 2048 KiB for logins, and wins over "
                                                   "/etc/security/limits.d/60-spark-reconcile.conf")})
-        self.lab.sh(1, f"sed -i 1d /etc/hosts; rm {limits}")
+        self.lab.sh(1, f"rm {limits}")
+        report = json.loads(self.spark("verify", PAIR, "--format", "json", expect=0).stdout)
+        self.assertEqual([(one["code"], one["nodes"], one["measured"]) for one in report["findings"]],
+                         [("host-name-wrong", ["spark-1"], "spark-2-rail0 has 192.168.177.2 10.9.0.2")])
+        self.lab.sh(1, "sed -i 1d /etc/hosts")
         self.spark("drift", PAIR, expect=0)
 
     def test_7_an_unreachable_node_is_3_and_the_rest_is_complete(self):

@@ -145,6 +145,12 @@ constexpr HealthText kHealthTexts[] = {
      "that leads to it, a switch between them or the machine itself has a smaller MTU",
      "compare the MTU of the interface that `ip route get {1}` names on {0} with the switch's and "
      "that machine's"},
+    {Symptom::kHostNameWrong,
+     "a name of the fabric leads elsewhere on the node, or nowhere: another line of /etc/hosts or "
+     "a "
+     "name server gives it an address, or our lines are not there",
+     "run `getent ahostsv4 {1}` and `grep -n {1} /etc/hosts` on {0}, and remove what is not ours; "
+     "`spark-reconcile apply` writes our lines"},
 };
 
 NodeName GetNode(const Check& check) { return check.from; }

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "reconciler/base/ipv4.h"
+#include "reconciler/fabric/aliases.h"
 #include "reconciler/fabric/found/found_addresses.h"
 #include "reconciler/fabric/link_local.h"
 #include "reconciler/model/find.h"
@@ -59,7 +62,46 @@ std::string FindPingAddress(const RailPort& from, const RailPort& to, const Clus
   return fmt::format("{}%{}", ipv6.empty() ? "ff02::1" : ipv6, from.netdev);
 }
 
-std::vector<SshProbe> ListLogins(const Fabric& fabric, const NodeSpec& node, const NodeSpec& peer) {
+bool ManagesHosts(const ClusterSpec& cluster) {
+  const Value* manage = cluster.settings.At({"hosts", "manage"});
+  const bool* flag = manage != nullptr ? manage->AsBool() : nullptr;
+  return flag == nullptr || *flag;
+}
+
+// The peer's ports on rails that `node` has too and whose addresses are known beforehand, by rail.
+std::vector<const RailPort*> ListNamedPorts(const Fabric& fabric, const NodeSpec& node,
+                                            const NodeSpec& peer) {
+  std::vector<const RailPort*> ports;
+  for (const Segment& segment : fabric.segments) {
+    const RailPort* to = FindPort(segment, peer.name);
+    if (IsLinkLocal(segment) || to == nullptr || FindPort(segment, node.name) == nullptr) continue;
+    ports.push_back(to);
+  }
+  return ports;
+}
+
+std::vector<NameProbe> ListNames(const std::vector<const RailPort*>& ports, const NodeSpec& peer,
+                                 const std::vector<std::string>& aliases) {
+  std::vector<NameProbe> names;
+  for (const RailPort* port : ports) {
+    names.push_back({.to = peer.name,
+                     .rail = port->rail,
+                     .name = FormatRailHostName(peer.name, port->rail),
+                     .address = ToString(port->address.address)});
+  }
+  if (ports.empty() && !ParseIpv4(peer.address)) return names;
+  NameProbe alias{.to = peer.name,
+                  .rail = ports.empty() ? std::nullopt : std::optional(ports.front()->rail),
+                  .address = ports.empty() ? peer.address : names.front().address};
+  for (const std::string& name : aliases) {
+    alias.name = name;
+    names.push_back(alias);
+  }
+  return names;
+}
+
+std::vector<SshProbe> ListLogins(const std::vector<const RailPort*>& ports, const NodeSpec& node,
+                                 const NodeSpec& peer, const std::vector<std::string>& aliases) {
   std::vector<SshProbe> logins;
   bool by_name = node.id < peer.id;
   const auto add = [&](std::optional<int> rail, std::string name, std::string address) {
@@ -67,13 +109,21 @@ std::vector<SshProbe> ListLogins(const Fabric& fabric, const NodeSpec& node, con
         {.to = peer.name, .rail = rail, .host = by_name ? std::move(name) : std::move(address)});
     by_name = !by_name;
   };
-  for (const Segment& segment : fabric.segments) {
-    const RailPort* to = FindPort(segment, peer.name);
-    if (IsLinkLocal(segment) || to == nullptr || FindPort(segment, node.name) == nullptr) continue;
-    add(segment.rail, FormatRailHostName(peer.name, segment.rail), ToString(to->address.address));
+  for (const RailPort* port : ports) {
+    const bool has_alias = !aliases.empty() && port == ports.front();
+    add(port->rail, has_alias ? aliases.front() : FormatRailHostName(peer.name, port->rail),
+        ToString(port->address.address));
   }
-  if (IsNetworkAddress(peer.address)) add(std::nullopt, peer.name, peer.address);
+  if (IsNetworkAddress(peer.address)) {
+    const bool has_alias = !aliases.empty() && ports.empty();
+    add(std::nullopt, has_alias ? aliases.front() : peer.name, peer.address);
+  }
   return logins;
+}
+
+template <typename T>
+void Append(std::vector<T>& all, std::vector<T> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(all));
 }
 
 }  // namespace
@@ -83,6 +133,8 @@ NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const No
   NodeProbes probes{.from = node.name, .user = FindMeshUser(cluster, node)};
   if (up_to >= VerifyLevel::kPing) probes.paths = ListPaths(cluster, node);
   const bool mesh = up_to >= VerifyLevel::kSsh && HasMesh(cluster);
+  const bool names = up_to >= VerifyLevel::kPing && ManagesHosts(cluster);
+  std::map<NodeName, std::vector<std::string>> aliases = ReadAliases(cluster);
   for (const NodeSpec& peer : cluster.nodes) {
     if (peer.name == node.name) {
       probes.first_ping = probes.pings.size();
@@ -101,10 +153,10 @@ NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const No
                                 .mtu = from->mtu});
       }
     }
-    if (!mesh) continue;
-    for (SshProbe& login : ListLogins(fabric, node, peer)) {
-      probes.logins.push_back(std::move(login));
-    }
+    if (!mesh && !names) continue;
+    const std::vector<const RailPort*> ports = ListNamedPorts(fabric, node, peer);
+    if (names) Append(probes.names, ListNames(ports, peer, aliases[peer.name]));
+    if (mesh) Append(probes.logins, ListLogins(ports, node, peer, aliases[peer.name]));
   }
   return probes;
 }

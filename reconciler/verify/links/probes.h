@@ -32,6 +32,14 @@ struct PathProbe {
   int mtu = 0;               // bytes: size of the IP packet that must come back unfragmented
 };
 
+// A name that /etc/hosts gives to a peer, as an alias or by the rail.
+struct NameProbe {
+  NodeName to = {};
+  std::optional<int> rail = std::nullopt;  // nullopt: over the management network
+  std::string name = {};
+  std::string address = {};  // the only one that the name may have
+};
+
 // What one node is to measure. Pings and logins: peers in node order of the manifest, then by rail.
 struct NodeProbes {
   NodeName from = {};
@@ -39,6 +47,7 @@ struct NodeProbes {
   std::vector<PingProbe> pings = {};
   std::vector<SshProbe> logins = {};
   std::vector<PathProbe> paths = {};  // as the manifest lists them
+  std::vector<NameProbe> names = {};
   // Where the node begins in each list: its next node in the manifest. If all began with the first
   // node, that one's sshd would drop connections (MaxStartups).
   std::size_t first_ping = 0;
@@ -47,7 +56,8 @@ struct NodeProbes {
 
 // `up_to` leaves out the levels above it; logins are made only where the manifest says ssh.mesh.
 // The logins to one peer go by its name and by its address in turn, and begin with the other form
-// than those of the peer: each network is tried by both forms, in one direction each.
+// than those of the peer: each network is tried by both forms, in one direction each. An alias of
+// the peer stands for the name where it has one. `names` has every name.
 // The facts have the neighbour's IPv6 address on a link-local rail.
 NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
                       VerifyLevel up_to, const ClusterFacts& facts = {});

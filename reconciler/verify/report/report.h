@@ -89,6 +89,7 @@ enum class Symptom {
   // A path of the manifest's `checks`, to a machine outside the fabric.
   kPathSilent,
   kPathMtuLow,
+  kHostNameWrong,
   kNothingBack,       // not even a small ping
   kTooLongForSender,  // the sender's own kernel refuses the size
   kJumboLost,         // small pings come back, full-size ones do not

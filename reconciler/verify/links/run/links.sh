@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 # shellcheck disable=SC1010,SC2016 # ping -M do; a script of its own for sh -c
 # Functions that measure a node's links; the calls follow. Values: LOGIN, the user whose logins are tried (empty: who called
-# sudo), KILL_AFTER, PING_LIMIT and SSH_LIMIT in seconds, COUNTERS, a pattern of sed.
+# sudo), KILL_AFTER, PING_LIMIT, SSH_LIMIT and NAMES_LIMIT in seconds, COUNTERS, a pattern of sed.
 # Background jobs write to files, so that answers do not interleave. The first ping is small: it makes the neighbour entries
 # on both sides, so that a jumbo packet that is lost counts. A loss is measured again, longer: a busy node loses answers in
 # its own socket buffers while all pings run. Logins use the node's own keys alone and leave known_hosts as it is.
@@ -53,6 +53,26 @@ probe_path() { # INDEX ADDRESS SIZE
   [ "$rc" = 0 ] || return 0
   run "fullpath.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -4 -M do -s "$3" -c 3 -i 0.2 -W 1 "$2"
 }
+# All names at once, and each one alone only where some are not as wanted, until NAMES_LIMIT has passed. IPv4 alone: a
+# question for IPv6 that no line of /etc/hosts answers would go to a name server.
+list_addresses() { # NAME…
+  timeout -k "$KILL_AFTER" "$NAMES_LIMIT" getent ahostsv4 "$@" 2>/dev/null |
+    while read -r address kind rest; do [ "$kind" != STREAM ] || printf ' %s' "$address"; done
+}
+judge_names() { # NAME ADDRESS…
+  wanted=; count=$#
+  for word do
+    if [ $((count % 2)) = 0 ]; then set -- "$@" "$word"; else wanted="$wanted $word"; fi
+    shift; count=$((count - 1))
+  done
+  [ "$(list_addresses "$@")" != "$wanted" ] || return 0
+  start=$(date +%s)
+  for name do
+    printf '%s%s\n' "$name" "$(list_addresses "$name")"
+    [ $(($(date +%s) - start)) -le "$NAMES_LIMIT" ] || break
+  done
+}
+probe_names() { run names judge_names "$@"; }
 if [ "$(id -un)" = "$user" ]; then as_user() { "$@"; }; else as_user() { runuser -u "$user" -- "$@"; }; fi
 login() {
   as_user timeout -k "$KILL_AFTER" "$SSH_LIMIT" ssh -n -T -x -a -o BatchMode=yes -o ConnectTimeout=5 \

@@ -9,6 +9,7 @@
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
+#include "reconciler/verify/links/host_names.h"
 #include "reconciler/verify/links/port_errors.h"
 
 namespace reconciler {
@@ -277,6 +278,10 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
     }
     if (check.symptom == Symptom::kTooLongForSender) check.symptom = Symptom::kPathMtuLow;
     checks.push_back(std::move(check));
+  }
+  if (const auto names = answers.find("names"); names != answers.end()) {
+    std::vector<Check> wrong = JudgeNames(probes, names->second.out);
+    std::move(wrong.begin(), wrong.end(), std::back_inserter(checks));
   }
   const auto before = answers.find("errors.before");
   const auto after = answers.find("errors.after");

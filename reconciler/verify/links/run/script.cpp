@@ -20,6 +20,7 @@ constexpr int kHeaders = 28;      // bytes: IPv4 without options, ICMP
 constexpr int kIpv6Headers = 48;  // the same of IPv6
 constexpr int kPingLimitS = 4;
 constexpr int kSshLimitS = 12;
+constexpr int kNamesLimitS = 5;
 constexpr int kKillAfterS = 2;  // more, for a program that ignores the end of its limit
 constexpr int kSlackS = 15;     // login shell, process starts on a busy machine
 
@@ -50,6 +51,16 @@ std::string ListNetdevs(const NodeProbes& probes) {
   std::string text;
   for (const std::string& netdev : netdevs) text += " " + QuoteForShell(netdev);
   return text;
+}
+
+// One call for all names: "probe_names spark-2-rail0 192.168.177.2 …".
+std::string CallForNames(const NodeProbes& probes) {
+  if (probes.names.empty()) return {};
+  std::string text = "probe_names";
+  for (const NameProbe& name : probes.names) {
+    text += ' ' + QuoteForShell(name.name) + ' ' + QuoteForShell(name.address);
+  }
+  return text + '\n';
 }
 
 int CountHeaders(const PingProbe& ping) {
@@ -88,8 +99,9 @@ std::string BuildVerifyScript(const NodeProbes& probes, std::string_view nonce) 
                          {"KILL_AFTER", std::to_string(kKillAfterS)},
                          {"PING_LIMIT", std::to_string(kPingLimitS)},
                          {"SSH_LIMIT", std::to_string(kSshLimitS)},
+                         {"NAMES_LIMIT", std::to_string(kNamesLimitS)},
                          {"COUNTERS", kCounters}}) +
-         std::string(kLinksSh) + count_errors("before") +
+         std::string(kLinksSh) + count_errors("before") + CallForNames(probes) +
          RunInLanes(pings, probes.first_ping, kPingLanes) + RunInLanes(paths, 0, kPingLanes) +
          RunInLanes(logins, probes.first_login, kSshLanes) + count_errors("after") + "answer\n";
 }
@@ -97,8 +109,9 @@ std::string BuildVerifyScript(const NodeProbes& probes, std::string_view nonce) 
 Milliseconds ComputeVerifyLimit(const NodeProbes& probes) {
   const int ping = 3 * (kPingLimitS + kKillAfterS) + 1;
   const int login = 2 * (kSshLimitS + kKillAfterS) + 1;
+  const int naming = probes.names.empty() ? 0 : 3 * (kNamesLimitS + kKillAfterS);
   const int counting = probes.pings.empty() ? 0 : 2 * (kPingLimitS + kKillAfterS);
-  return std::chrono::seconds(kSlackS + counting +
+  return std::chrono::seconds(kSlackS + counting + naming +
                               ComputeRounds(probes.pings.size(), kPingLanes) * ping +
                               ComputeRounds(probes.paths.size(), kPingLanes) * ping +
                               ComputeRounds(probes.logins.size(), kSshLanes) * login);

@@ -11,8 +11,9 @@ namespace reconciler {
 // A POSIX shell script that makes all probes of one node, some at a time, each within a time limit.
 // Its answer has frames "small.I" and "jumbo.I" per ping and "ssh.I" per login, I being the index
 // in the probes' list; stdout of a frame begins with a line that holds the exit code. "jumbo.I" is
-// left out when nothing came back at "small.I". With pings, "errors.before" and "errors.after" hold
-// what JudgeErrors reads. Changes nothing on the node or on its peers.
+// left out when nothing came back at "small.I". "names" holds what JudgeNames reads. With pings,
+// "errors.before" and "errors.after" hold what JudgeErrors reads. Changes nothing on the node or on
+// its peers.
 std::string BuildVerifyScript(const NodeProbes& probes, std::string_view nonce);
 
 // What the script takes at most, with every probe running into its limit.

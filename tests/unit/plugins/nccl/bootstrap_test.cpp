@@ -98,8 +98,8 @@ TEST(NcclBootstrap, OneNodeOnWifiAloneTakesAllToTheFabric) {
   NcclScenario scenario;
   scenario.facts.health.wireless = std::vector<std::string>{};
   PutOnWifi(scenario.all.nodes["spark-2"]);
-  EXPECT_THAT(scenario.Variables(), IsSupersetOf({"NCCL_SOCKET_IFNAME==enp1s0f1np1",
-                                                  "GLOO_SOCKET_IFNAME=enp1s0f1np1"}));
+  EXPECT_THAT(scenario.Variables(),
+              IsSupersetOf({"NCCL_SOCKET_IFNAME==enp1s0f1np1", "GLOO_SOCKET_IFNAME=enp1s0f1np1"}));
   EXPECT_THAT(scenario.Warnings(),
               ElementsAre("bootstrap: the management network of spark-2 is wireless: the ranks of "
                           "all nodes meet on the fabric instead, here on enp1s0f1np1: write the "

@@ -46,6 +46,63 @@ TEST(Probes, EachNetworkIsTriedByNameAndByAddress) {
               ElementsAre("192.168.177.1", "spark-1-rail1", "192.168.1.21"));
 }
 
+Value Array(Value one) {
+  Value value;
+  value.data = std::vector<Value>{std::move(one)};
+  return value;
+}
+
+// The manifest's nodes with an alias of spark-2.
+Sample WithAlias(Sample sample) {
+  Value node = Map({Entry("name", Text("spark-2")), Entry("aliases", Array(Text("dgx-b")))});
+  std::vector<Member> settings = sample.cluster.settings.Members();
+  settings.push_back(Entry("nodes", Array(std::move(node))));
+  sample.cluster.settings = Map(std::move(settings));
+  return sample;
+}
+
+TEST(Probes, AnAliasStandsForTheNameOnTheFirstRail) {
+  const Sample sample = WithAlias(OnSwitch(2));
+  EXPECT_THAT(Hosts(MakeProbes(sample, 0, VerifyLevel::kSsh)),
+              ElementsAre("dgx-b", "192.168.178.2"));
+  EXPECT_THAT(Hosts(MakeProbes(sample, 1, VerifyLevel::kSsh)),
+              ElementsAre("192.168.177.1", "spark-1-rail1"));
+}
+
+std::vector<std::string> Names(const NodeProbes& probes) {
+  std::vector<std::string> names;
+  for (const NameProbe& name : probes.names) names.push_back(name.name + ' ' + name.address);
+  return names;
+}
+
+TEST(Probes, EveryNameOfAPeerIsLookedUp) {
+  const Sample sample = WithAlias(OnSwitch(2));
+  EXPECT_THAT(Names(MakeProbes(sample, 0, VerifyLevel::kPing)),
+              ElementsAre("spark-2-rail0 192.168.177.2", "spark-2-rail1 192.168.178.2",
+                          "dgx-b 192.168.177.2"));
+  EXPECT_THAT(Names(MakeProbes(sample, 0, VerifyLevel::kFacts)), ElementsAre());
+}
+
+TEST(Probes, AnAliasOfANodeWithoutACommonRailIsItsManagementAddress) {
+  Sample sample = WithAlias(OnSwitch(2));
+  sample.fabric.segments.clear();
+  sample.cluster.nodes[1].address = "192.168.1.22";
+  EXPECT_THAT(Names(MakeProbes(sample, 0, VerifyLevel::kPing)), ElementsAre("dgx-b 192.168.1.22"));
+  EXPECT_THAT(Hosts(MakeProbes(sample, 0, VerifyLevel::kSsh)), ElementsAre("dgx-b"));
+  sample.cluster.nodes[1].address = "spark-2.lan";
+  EXPECT_THAT(Names(MakeProbes(sample, 0, VerifyLevel::kPing)), ElementsAre());
+}
+
+TEST(Probes, NoNameIsLookedUpThatTheManifestDoesNotManage) {
+  Sample sample = OnSwitch(2);
+  std::vector<Member> settings = sample.cluster.settings.Members();
+  Value no;
+  no.data = false;
+  settings.push_back(Entry("hosts", Map({Entry("manage", no)})));
+  sample.cluster.settings = Map(std::move(settings));
+  EXPECT_THAT(Names(MakeProbes(sample, 0, VerifyLevel::kPing)), ElementsAre());
+}
+
 // It may be an alias of the controller's ssh, or this machine.
 TEST(Probes, ManagementIsTriedWhereItsAddressIsOneOfTheNetwork) {
   Sample sample = OnSwitch(2);

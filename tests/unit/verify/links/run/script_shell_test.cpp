@@ -95,6 +95,50 @@ TEST_F(VerifyScriptTest, APathThatLosesFullSizePacketsIsNotASilentOne) {
   EXPECT_EQ(checks[2].measured, "1500 bytes both ways");
 }
 
+// Names with an address, as the resolver of a node has them.
+constexpr std::string_view kResolver =
+    "echo \"$*\" >>\"$D/lookups\"\n"
+    "[ \"$1\" = ahostsv4 ] || exit 1\n"
+    "shift\n"
+    "for name do\n"
+    "  while read -r own addresses; do\n"
+    "    [ \"$own\" = \"$name\" ] || continue\n"
+    "    for one in $addresses; do printf '%s STREAM %s\\n%s DGRAM\\n' $one $name $one; done\n"
+    "  done <\"$D/names\"\n"
+    "done\n";
+
+TEST_F(VerifyScriptTest, NamesThatLeadWhereTheyShallAreOneLookupAndNoCheck) {
+  Program("getent", std::string(kResolver));
+  std::ofstream(directory_ + "/names") << "a-rail0 10.0.0.2\nb-rail0 10.0.0.3\n";
+  NodeProbes probes{.from = "spark-1", .user = user_};
+  probes.names = {{.to = "a", .rail = 0, .name = "a-rail0", .address = "10.0.0.2"},
+                  {.to = "b", .rail = 0, .name = "b-rail0", .address = "10.0.0.3"}};
+  EXPECT_THAT(Measure(probes), testing::IsEmpty());
+  EXPECT_EQ(Get("lookups"), "ahostsv4 a-rail0 b-rail0\n");
+}
+
+TEST_F(VerifyScriptTest, EachNameThatLeadsElsewhereIsNamed) {
+  Program("getent", std::string(kResolver));
+  std::ofstream(directory_ + "/names")
+      << "a-rail0 10.9.0.2\nb-rail0 10.0.0.3\nc-rail0 10.9.0.4 10.0.0.4\n";
+  NodeProbes probes{.from = "spark-1", .user = user_};
+  int host = 2;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    probes.names.push_back({.to = name,
+                            .rail = 0,
+                            .name = fmt::format("{}-rail0", name),
+                            .address = fmt::format("10.0.0.{}", host++)});
+  }
+  const auto checks = Measure(probes);
+  ASSERT_THAT(Symptoms(checks),
+              ElementsAre("host-name-wrong", "host-name-wrong", "host-name-wrong"));
+  EXPECT_EQ(checks[0].expected, "a-rail0 has the address 10.0.0.2 and no other");
+  EXPECT_EQ(checks[0].measured, "a-rail0 has 10.9.0.2");
+  EXPECT_EQ(checks[0].to, "a");
+  EXPECT_EQ(checks[1].measured, "c-rail0 has 10.9.0.4 10.0.0.4");
+  EXPECT_EQ(checks[2].measured, "d-rail0 has no address");
+}
+
 TEST_F(VerifyScriptTest, EachProbeGetsItsOwnAnswer) {
   // e0 works, e1 loses jumbo packets, e2 is silent, e3 refuses the size.
   Program("ping",
