@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 import debian_package
+import spdx
 from debian_package import AARCH64, MANIFEST, X86_64, output, read_machine, speed
 
 SYSROOT = os.environ.get("SPARK_SYSROOT", os.path.join(debian_package.ROOT, "build-arm64", "sysroot"))
@@ -69,6 +70,7 @@ class Package(unittest.TestCase):
     def test_the_list_of_what_is_inside_names_packages_of_arm64(self):
         with open(os.path.join(self.tree, "usr/share/doc/spark-reconcile/spark-reconcile.spdx.json"), encoding="utf-8") as file:
             document = json.load(file)
+        self.assertEqual(spdx.find_mistakes(document), [])
         types = {one["name"]: re.search(r"arch=(\w+)", one["externalRefs"][0]["referenceLocator"])[1]
                  for one in document["packages"] if "externalRefs" in one}
         for name in ("libssh-4", "libssl3", "libc6", "libssh-dev"):
