@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plugins/registry.h"
+#include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
@@ -61,6 +62,18 @@ int FindPlanCode(const Plan& plan, const PlanOptions& options, bool reached_all)
   return options.detailed_exit_code && plan.IsPending() ? kPending : kFine;
 }
 
+void DescribeSaved(const std::string& file, const ClusterFacts& facts) {
+  if (facts.unreachable.empty()) {
+    std::cerr << "saved to " << file << "; apply it with: spark-reconcile apply "
+              << FormatArgument(file) << '\n';
+    return;
+  }
+  std::vector<std::string> nodes;
+  for (const auto& [node, error] : facts.unreachable) nodes.push_back(node);
+  std::cerr << "saved to " << file << " without " << Join(nodes, ", ")
+            << ", which could not be read: plan again before you apply it\n";
+}
+
 int RunPlan(const PlanOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
@@ -79,10 +92,7 @@ int RunPlan(const PlanOptions& options, const Context& context) {
   if (const auto written = WriteDriftFiles(*plan, options, code); !written) {
     return PrintError(written.error(), kUsageOrManifest);
   }
-  if (!options.out.empty() && facts.unreachable.empty()) {
-    std::cerr << "saved to " << options.out << "; apply it with: spark-reconcile apply "
-              << FormatArgument(options.out) << '\n';
-  }
+  if (!options.out.empty()) DescribeSaved(options.out, facts);
   return code;
 }
 

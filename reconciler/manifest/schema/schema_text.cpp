@@ -108,6 +108,15 @@ std::optional<std::int64_t> ParseKib(std::string_view text) {
   return *number << (10 * power);
 }
 
+// A list of things with a name is easily written as a map with the names as keys.
+std::string FormatFirstEntry(const Value& map, const nlohmann::json& schema) {
+  const nlohmann::json items = schema.value("items", nlohmann::json::object());
+  const bool is_named = items.value("properties", nlohmann::json::object()).contains("name");
+  if (map.Members().empty() || !is_named) return {};
+  return fmt::format("write it as a list: - {{name: {}, …}}",
+                     MakePrintable(map.Members().front().key));
+}
+
 }  // namespace
 
 std::string DescribeFound(const Value& value) {
@@ -149,6 +158,7 @@ std::string FindTypeHint(const Value& value, const nlohmann::json& schema) {
   if (wants("number") && value.AsBool() != nullptr) return "write 1 or 0";
   if (wants("string") && (IsNumber(value) || value.AsBool() != nullptr)) return "put it in quotes";
   if (std::string form = FormatAsMap(value, schema); !form.empty()) return "write it as " + form;
+  if (wants("array") && value.IsMap()) return FormatFirstEntry(value, schema);
   const std::string* text = value.AsString();
   if (text == nullptr) return {};
   if (const std::string word = FindBoolean(*text); wants("boolean") && !word.empty()) {
