@@ -130,7 +130,8 @@ def remove(path):
 
 
 def write_files(lab, node, files, contents):
-    """Brings these paths of a node to the given state. Parents that are not named are there already."""
+    """Brings these paths of a node to the given state. Parents that are not named are there, unless only another release of Debian
+    makes them."""
     at = root(lab.run, node)
     for path in sorted(files, reverse=True):
         if files[path] == "absent":
@@ -153,6 +154,7 @@ def write_file(path, described, contents):
     if kind == "directory":
         os.makedirs(path, exist_ok=True)
     else:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
             file.write(contents.bytes_of(words[3]))
     os.chown(path, *map(int, words[1].split(":")))
