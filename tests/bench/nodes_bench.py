@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
-"""What work on nodes takes, in one run and one table: `plan` of 2, 4 and 8 unchanged nodes against as many parallel `ssh true`, in
-turns; `apply` of one drifted value on each of 8 nodes; verification of their links; processes that each of them starts on a node.
+"""What work on nodes takes, in one run and one table: nodes_bench.py [SECTION…], all of them without one.
 
-Root; brings its own lab up and takes it down. Not a test: the machine decides the seconds, so run it where nothing else
+lab      `plan` of 2, 4 and 8 unchanged nodes against as many parallel `ssh true`, in turns; `apply` of one drifted value on each of
+         8 nodes; verification of their links; processes that each of them starts on a node
+remote   the same `plan` and `apply` with 20 ms of round-trip time on the way to each sshd (needs nft)
+many     `plan` of 16, 32 and 64 nodes: one sshd of this machine at as many addresses
+ansible  against a playbook for the same end state: 8 bare nodes, nothing to do, one drifted value (needs ansible-playbook)
+
+Root; brings its own labs up and takes them down. Not a test: the machine decides the seconds, so run it where nothing else
 runs. Times are medians. ROUNDS (15) of plan and ssh, a third as many of the others.
 """
 
@@ -13,6 +18,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab"))
+import many  # noqa: E402
+import playbook  # noqa: E402
+import remote  # noqa: E402
 from spark_lab import PROGRAM, Lab, cluster  # noqa: E402
 
 SIZES = (2, 4, 8)
@@ -49,10 +57,12 @@ print(json.dumps({"s": [statistics.median(column) for column in zip(*times)],
 
 
 class Bench:
-    def __init__(self, lab, folder):
+    """A lab of eight nodes, and the rows that its sections measured."""
+
+    def __init__(self, lab, folder, rows):
         self.lab = lab
         self.folder = folder
-        self.rows = [("what", "seconds", "ssh true", "ratio", "budget")]
+        self.rows = rows
 
     def manifest_of(self, size):
         """The lab's eight nodes, or the first of them."""
@@ -63,6 +73,11 @@ class Bench:
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(line for line, name in zip(lines, named) if not name or int(name[1]) <= size)
         return path
+
+    def apply(self, size):
+        done = self.lab.spark("apply", self.manifest_of(size), "--yes", "--brief", "--no-verify")
+        if done.returncode != 0:
+            sys.exit(done.stdout + done.stderr)
 
     def measure(self, what, size, rounds):
         done = self.lab.lab("exec", "--", "python3", "-c", INSIDE, what, PROGRAM, self.manifest_of(size), str(size), str(rounds),
@@ -86,40 +101,55 @@ class Bench:
 
     def run(self):
         for size in SIZES:
-            done = self.lab.spark("apply", self.manifest_of(size), "--yes", "--brief", "--no-verify")
-            if done.returncode != 0:
-                sys.exit(done.stdout + done.stderr)
+            self.apply(size)
             got = self.measure("ssh,plan", size, ROUNDS)
             ssh, plan = got["s"]
-            self.rows.append((f"plan, {size} unchanged nodes", f"{plan:.3f}", f"{ssh:.3f}", f"{plan / ssh:.2f}", f"{RATIO:.2f}"))
+            self.rows.append((f"plan of {size} unchanged nodes against {size} parallel ssh true", plan, ssh, f"{RATIO:.2f}"))
         few = max(1, ROUNDS // 3)
         for what, name, budget in (("apply", "apply, one drifted value on each of 8 nodes, not verified", APPLY_S),
                                    ("verify", "verify --level link, 8 nodes", VERIFY_S)):
-            seconds = self.measure(what, 8, few)["s"][0]
-            self.rows.append((name, f"{seconds:.2f}", "", "", f"{budget:.1f} s"))
+            self.rows.append((name, self.measure(what, 8, few)["s"][0], None, f"{budget:.1f} s"))
         for what in ("ssh", "plan", "verify"):
-            self.rows.append((f"processes on a node, {what}", str(self.count(what, 8)), "", "", str(PROCESSES) if what == "plan" else ""))
+            self.rows.append((f"processes on a node, {what}", self.count(what, 8), None, PROCESSES if what == "plan" else ""))
         # Of those of `apply` are the login and `sudo` that make the drift.
-        self.rows.append(("processes on a node, drift and apply", str(self.count("apply", 8)), "", "", ""))
-        self.rows.append(("controller's peak memory, MiB", f"{got['MiB']:.1f}", "", "", ""))
+        self.rows.append(("processes on a node, drift and apply", self.count("apply", 8), None, ""))
+        self.rows.append(("controller's peak memory, MiB, plan of 8 nodes", got["MiB"], None, ""))
 
-    def show(self):
-        print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {ROUNDS} rounds\n")
-        for i, row in enumerate(self.rows):
-            print("| " + " | ".join(row) + " |")
-            if i == 0:
-                print("|---" * len(row) + "|")
+
+def format_number(number):
+    if number is None:
+        return ""
+    return str(number) if isinstance(number, int) else f"{number:.3f}" if number < 10 else f"{number:.1f}"
+
+
+def show(rows):
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {ROUNDS} rounds\n")
+    print("| what | ours, s | the other, s | ratio | budget |\n|---|---|---|---|---|")
+    for what, ours, other, budget in rows:
+        ratio = "" if other is None else f"{ours / other:.2f}"
+        print(f"| {what} | {format_number(ours)} | {format_number(other)} | {ratio} | {budget} |")
 
 
 def main():
-    lab = Lab(max(SIZES))
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            bench = Bench(lab, folder)
-            bench.run()
-            bench.show()
-    finally:
-        lab.down()
+    sections = sys.argv[1:] or ["lab", "remote", "many", "ansible"]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        if {"lab", "remote"} & set(sections):
+            lab = Lab(max(SIZES))
+            try:
+                bench = Bench(lab, folder, rows)
+                if "lab" in sections:
+                    bench.run()
+                if "remote" in sections:
+                    bench.apply(8)
+                    remote.run(bench, max(1, ROUNDS // 3))
+            finally:
+                lab.down()
+        if "many" in sections:
+            many.run(rows, folder, PROGRAM, max(1, ROUNDS // 3))
+        if "ansible" in sections:
+            playbook.run(rows, folder, PROGRAM, max(1, ROUNDS // 5))
+    show(rows)
 
 
 if __name__ == "__main__":
