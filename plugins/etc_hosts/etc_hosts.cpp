@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "plugins/common/ownership/state.h"
@@ -62,6 +65,18 @@ std::string FormatManagementAliases(const ClusterSpec& cluster, const Aliases& a
   return lines;
 }
 
+// As ToString does, with a blank behind it, and without a string for each: in a large cluster the
+// lines are most of a plan.
+void AppendAddress(Ipv4Address address, std::string& text) {
+  std::array<char, 16> buffer;
+  char* at = buffer.data();
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    at = std::to_chars(at, buffer.data() + buffer.size(), (address.bits >> shift) & 255u).ptr;
+    *at++ = shift > 0 ? '.' : ' ';
+  }
+  text.append(buffer.data(), at);
+}
+
 std::string FormatLines(const ClusterSpec& cluster, const Fabric& fabric, const NodeName& node) {
   Aliases aliases = ReadAliases(cluster);  // those that have no line yet
   std::string lines;
@@ -69,11 +84,11 @@ std::string FormatLines(const ClusterSpec& cluster, const Fabric& fabric, const 
   std::string suffix;  // of every name on that rail
   for (const RailPort* port : ListReachable(fabric, node)) {
     if (port->rail != rail) suffix = FormatRailHostName("", rail = port->rail);
-    lines += ToString(port->address.address);
-    lines += ' ';
+    AppendAddress(port->address.address, lines);
     lines += port->node;
     lines += suffix;
-    if (const auto own = aliases.find(port->node); own != aliases.end()) {
+    if (const auto own = aliases.empty() ? aliases.end() : aliases.find(port->node);
+        own != aliases.end()) {
       lines += ' ' + Join(own->second, " ");
       aliases.erase(own);
     }
@@ -118,12 +133,19 @@ const HostsLine* FindOtherAddress(const std::vector<HostsLine>& lines, const std
   return found != lines.end() ? &*found : nullptr;
 }
 
-// Whether one of the names may be among those of `lines`, which are of every node and long.
-bool HoldsAny(const std::string& lines, const std::vector<HostsLine>& above) {
-  const std::string text = ToLower(lines);
+// Whether one of the names may be of our lines, which are of every node and long to make.
+bool MayHoldOurs(const ClusterSpec& cluster, const std::vector<HostsLine>& above) {
+  std::set<std::string> aliases;
+  for (const auto& [node, names] : ReadAliases(cluster)) {
+    for (const std::string& name : names) aliases.insert(ToLower(name));
+  }
+  // Without its number it is the end of every name of a rail.
+  const std::string rail = FormatRailHostName("", 0);
+  const std::string_view suffix = std::string_view(rail).substr(0, rail.size() - 1);
   return std::any_of(above.begin(), above.end(), [&](const HostsLine& line) {
     return std::any_of(line.names.begin(), line.names.end(), [&](const std::string& name) {
-      return text.find(ToLower(name)) != std::string::npos;
+      const std::string lower = ToLower(name);
+      return lower.find(suffix) != std::string::npos || aliases.contains(lower);
     });
   });
 }
@@ -136,9 +158,8 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   if (file == nullptr) return {};
   const std::vector<HostsLine> above =
       ParseLines(ReadAboveBlock(file->content, input.cluster.name, kTopic));
-  if (above.empty()) return {};
+  if (!MayHoldOurs(input.cluster, above)) return {};
   const std::string lines = FormatLines(input.cluster, input.fabric, input.node.name);
-  if (!HoldsAny(lines, above)) return {};
   std::vector<Diagnostic> diagnostics;
   for (const HostsLine& ours : ParseLines(lines)) {
     for (const std::string& name : ours.names) {

@@ -66,7 +66,6 @@ class Finder {
     context_ = MakeLintContext(section_, input_.cluster, input_.fabric);
     context_.library = Known(library) != nullptr ? &library_ : nullptr;
     context_.on_node = true;
-    const bool subnets = CagesDiffer(input_.fabric);
     if (context_.library == nullptr) {
       if (!section_.library.empty() && std::holds_alternative<Absent>(library)) {
         Add({.severity = Severity::kWarns,
@@ -77,7 +76,7 @@ class Finder {
       }
       return;
     }
-    if (subnets && !library_.Knows(std::string(kSubnetAware))) {
+    if (!library_.Knows(std::string(kSubnetAware)) && CagesDiffer(input_.fabric)) {
       Add({.severity = Severity::kWarns,
            .code = "nccl-library-too-old",
            .message = FormatLabel(library_) +
@@ -108,6 +107,7 @@ class Finder {
   void CheckVersions() {
     for (const auto& [name, peer] : input_.all.nodes) {
       const NcclLibrary* theirs = Known(peer.nccl.library);
+      if (theirs != nullptr && theirs->version == library_.version) continue;
       const std::string other = theirs == nullptr ? "" : theirs->version;
       if (!IsOlder(library_.version, other)) continue;
       Add({.severity = Severity::kWarns,

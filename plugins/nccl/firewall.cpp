@@ -25,7 +25,9 @@ std::vector<Diagnostic> FindDeniedPeers(const Section& section, const PluginInpu
   // By default the ranks meet on the network of our session.
   const bool elsewhere = section.FindVariable("NCCL_SOCKET_IFNAME") != nullptr ||
                          ReadBootstrap(input.cluster) == Bootstrap::kFabric;
-  if (elsewhere) return {};
+  // Off or unknown, as on most nodes, it denies no peer, and no peer needs to be looked for.
+  const bool* enabled = Known(input.facts.rdma.ufw);
+  if (elsewhere || enabled == nullptr || !*enabled) return {};
   std::vector<std::string> denied;
   for (const NodeSpec& peer : input.cluster.nodes) {
     const auto facts = input.all.nodes.find(peer.name);

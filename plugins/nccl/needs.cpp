@@ -7,14 +7,6 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
-bool UsesTwoCages(const ClusterSpec& cluster, const Fabric& fabric) {
-  return std::any_of(cluster.nodes.begin(), cluster.nodes.end(), [&](const NodeSpec& node) {
-    const std::vector<RailPort> ports = ListCollectivePorts(fabric, node.name);
-    return std::any_of(ports.begin(), ports.end(),
-                       [&](const RailPort& port) { return port.cage != ports.front().cage; });
-  });
-}
-
 // The first collective that verify measures and that no tree can do; all_gather is measured by
 // default.
 std::string FindGather(const ClusterSpec& cluster) {
@@ -27,11 +19,9 @@ std::string FindGather(const ClusterSpec& cluster) {
   return {};
 }
 
-}  // namespace
-
-Environment ListNeeds(const ClusterSpec& cluster, const Fabric& fabric) {
+Environment MakeNeeds(const ClusterSpec& cluster, bool cages_differ) {
   Environment needs;
-  if (CagesDiffer(fabric)) {
+  if (cages_differ) {
     needs.push_back(
         {"NCCL_IB_MERGE_NICS", "0",
          "each cage leads to another neighbour: fused into one device, both would fit neither"});
@@ -52,15 +42,22 @@ Environment ListNeeds(const ClusterSpec& cluster, const Fabric& fabric) {
   return needs;
 }
 
+}  // namespace
+
+Environment ListNeeds(const ClusterSpec& cluster, const Fabric& fabric) {
+  return MakeNeeds(cluster, CagesDiffer(fabric));
+}
+
 LintContext MakeLintContext(const Section& section, const ClusterSpec& cluster,
                             const Fabric& fabric) {
-  LintContext context{.two_cages = UsesTwoCages(cluster, fabric),
+  const bool cages_differ = CagesDiffer(fabric);
+  LintContext context{.two_cages = UsesTwoCages(fabric),
                       .gid_pinned = section.gid_index.has_value(),
                       .gathers = FindGather(cluster),
-                      .needed = ListNeeds(cluster, fabric)};
+                      .needed = MakeNeeds(cluster, cages_differ)};
   context.sparks = std::all_of(cluster.nodes.begin(), cluster.nodes.end(),
                                [](const auto& node) { return node.hardware == kDefaultHardware; });
-  if (CagesDiffer(fabric)) {
+  if (cages_differ) {
     context.needed.push_back({"NCCL_IB_SUBNET_PREFIX_LEN", "24",
                               "the subnets of cables are /24, and are distinguished by that"});
   }

@@ -30,9 +30,9 @@ std::string ExplainHcas(const Fabric& fabric, const NodeName& node) {
 
 // What the fabric needs, less what the node's library would ignore.
 Result<void> AddNeeds(const PluginInput& input, Environment& environment) {
-  const bool subnets = CagesDiffer(input.fabric);
   const Observed<NcclLibrary> library = Answer(input.facts.nccl.library);
-  if (const auto* unknown = std::get_if<Unknown>(&library); unknown != nullptr && subnets) {
+  if (const auto* unknown = std::get_if<Unknown>(&library);
+      unknown != nullptr && CagesDiffer(input.fabric)) {
     return FailUnknown("cannot determine what libnccl knows: " + unknown->why);
   }
   const auto* known = Known(library);

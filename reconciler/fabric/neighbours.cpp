@@ -1,6 +1,7 @@
 #include "reconciler/fabric/neighbours.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace reconciler {
@@ -25,6 +26,17 @@ bool CablesCross(const Fabric& fabric, const std::set<int>& shared) {
   });
 }
 
+// Those on the rails of `shared`, or all where there is none.
+bool AreOfTwoCages(const std::vector<RailPort>& ports, const std::set<int>& shared) {
+  const RailPort* first = nullptr;
+  for (const RailPort& port : ports) {
+    if (!shared.empty() && !shared.contains(port.rail)) continue;
+    if (first == nullptr) first = &port;
+    if (port.cage != first->cage) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<RailPort> ListCollectivePorts(const Fabric& fabric, const NodeName& node) {
@@ -40,11 +52,17 @@ std::vector<RailPort> ListCollectivePorts(const Fabric& fabric, const NodeName& 
 bool CagesDiffer(const Fabric& fabric) {
   const std::set<int> shared = ListSharedRails(fabric);
   if (!shared.empty() && !CablesCross(fabric, shared)) return false;
-  return std::any_of(fabric.ports.begin(), fabric.ports.end(), [&fabric](const auto& entry) {
-    const std::vector<RailPort> ports = ListCollectivePorts(fabric, entry.first);
-    return std::any_of(ports.begin(), ports.end(),
-                       [&](const RailPort& port) { return port.cage != ports.front().cage; });
-  });
+  return std::any_of(fabric.ports.begin(), fabric.ports.end(),
+                     [&](const auto& entry) { return AreOfTwoCages(entry.second, shared); });
+}
+
+bool UsesTwoCages(const Fabric& fabric) {
+  const std::set<int> shared = ListSharedRails(fabric);
+  const auto uses_two = [&](const auto& entry) { return AreOfTwoCages(entry.second, shared); };
+  // Then all nodes use the same cages.
+  const bool alike = !shared.empty() && !CablesCross(fabric, shared);
+  const auto end = alike ? std::next(fabric.ports.begin()) : fabric.ports.end();
+  return std::any_of(fabric.ports.begin(), end, uses_two);
 }
 
 }  // namespace reconciler

@@ -18,4 +18,7 @@ std::vector<RailPort> ListCollectivePorts(const Fabric& fabric, const NodeName& 
 // cables that lead each cage of some node to another neighbour, or to the other cage of the same.
 bool CagesDiffer(const Fabric& fabric);
 
+// Whether it goes over ports of two cages of some node.
+bool UsesTwoCages(const Fabric& fabric);
+
 }  // namespace reconciler

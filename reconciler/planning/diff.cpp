@@ -28,7 +28,8 @@ std::string SummarizeFile(const FileState& state) {
 }
 
 // "mode 0644 → 0600, 3 lines differ": what about a file differs, as text.
-std::string DescribeFileDifference(const FileState& before, const FileState& after) {
+std::string DescribeFileDifference(const std::string& name, const FileState& before,
+                                   const FileState& after, FileDiffs& diffs) {
   std::vector<std::string> parts;
   if (before.mode != after.mode) {
     parts.push_back(fmt::format("mode {:04o} → {:04o}", before.mode, after.mode));
@@ -38,17 +39,21 @@ std::string DescribeFileDifference(const FileState& before, const FileState& aft
         fmt::format("owner {}:{} → {}:{}", before.owner, before.group, after.owner, after.group));
   }
   if (before.content != after.content) {
-    const std::string diff = MakeUnifiedDiff(before.content, after.content);
-    std::size_t added = 0;
-    std::size_t removed = 0;
-    for (std::size_t at = 0; at < diff.size();
-         at = std::min(diff.find('\n', at), diff.size() - 1) + 1) {
-      added += diff[at] == '+';
-      removed += diff[at] == '-';
-    }
-    parts.push_back(fmt::format("+{} -{} lines", added, removed));
+    parts.push_back(diffs.Count(name, before.content, after.content));
   }
   return "(" + Join(parts, ", ") + ")";
+}
+
+std::string CountLines(std::string_view before, std::string_view after) {
+  const std::string diff = MakeUnifiedDiff(before, after);
+  std::size_t added = 0;
+  std::size_t removed = 0;
+  for (std::size_t at = 0; at < diff.size();
+       at = std::min(diff.find('\n', at), diff.size() - 1) + 1) {
+    added += diff[at] == '+';
+    removed += diff[at] == '-';
+  }
+  return fmt::format("+{} -{} lines", added, removed);
 }
 
 std::string NormalizeState(const ResourceState& state) {
@@ -95,12 +100,13 @@ Change MakeBlocked(const Resource& resource, std::string_view plugin, std::strin
 }
 
 // What the change looks like, for a desired state whose text is known.
-void Describe(const ResourceState& desired, const ResourceState* observed, Change& change) {
+void Describe(const ResourceState& desired, const ResourceState* observed, FileDiffs& diffs,
+              Change& change) {
   if (const auto* file = std::get_if<FileState>(&desired)) {
     const FileState* before = observed == nullptr ? nullptr : std::get_if<FileState>(observed);
-    change.diff = MakeShownDiff(before == nullptr ? "" : before->content, file->content);
-    change.detail =
-        before == nullptr ? SummarizeFile(*file) : DescribeFileDifference(*before, *file);
+    change.diff = diffs.Show(change.name, before == nullptr ? "" : before->content, file->content);
+    change.detail = before == nullptr ? SummarizeFile(*file)
+                                      : DescribeFileDifference(change.name, *before, *file, diffs);
     return;
   }
   const auto& after = std::get<std::string>(desired);
@@ -156,7 +162,22 @@ std::string ComputeFingerprint(const Observed<ResourceState>& observed) {
   return ComputeSha256Hex(std::visit(Visitor{}, observed)).substr(0, 16);
 }
 
+const std::string& FileDiffs::Show(const std::string& file, std::string_view before,
+                                   std::string_view after) {
+  return shown_.Get(file, before, after, [&] { return MakeShownDiff(before, after); });
+}
+
+const std::string& FileDiffs::Count(const std::string& file, std::string_view before,
+                                    std::string_view after) {
+  return counted_.Get(file, before, after, [&] { return CountLines(before, after); });
+}
+
 std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
+  FileDiffs diffs;
+  return Diff(resource, plugin, diffs);
+}
+
+std::optional<Change> Diff(const Resource& resource, std::string_view plugin, FileDiffs& diffs) {
   if (const auto* unknown = std::get_if<Unknown>(&resource.observed)) {
     return MakeBlocked(resource, plugin, "plan-state-unknown", "unknown: " + unknown->why);
   }
@@ -180,7 +201,7 @@ std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
     change.deferred = true;
     change.detail = "known after apply: " + later->what;
   } else if (desired != nullptr) {
-    Describe(*desired, observed, change);
+    Describe(*desired, observed, diffs, change);
   } else {
     change.change = ChangeKind::kRemove;
     const auto* file = std::get_if<FileState>(observed);

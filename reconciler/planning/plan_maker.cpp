@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reconciler/base/digest.h"
+#include "reconciler/base/last_result.h"
 #include "reconciler/base/name_pattern.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/found/locate_ports.h"
@@ -114,54 +115,62 @@ Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& p
 
 namespace {
 
-// By value: its long texts are taken out and digested as they are, since as JSON each would be
-// escaped, checked and copied, which is most of the work in a large cluster.
-std::string ComputeChangeDigest(Change change) {
-  std::string texts = ComputeSha256Hex(change.diff);
-  change.diff.clear();
-  for (Action& action : change.actions) {
-    auto* file = std::get_if<WriteFile>(&action);
-    if (file == nullptr) continue;
-    texts += ComputeSha256Hex(file->state.content);
-    file->state.content.clear();
-  }
-  return ComputeSha256Hex(ToJson(change).dump() + texts);
-}
-
-}  // namespace
-
-namespace {
-
 // Change by change: neither the document of a large cluster nor a second plan is ever in memory as
-// a whole. `prepare` is given a copy of each change.
-std::string ComputeDigest(const Plan& plan, void (*prepare)(Change&)) {
-  const auto compute = [&](Change change) {
-    prepare(change);
-    return ComputeChangeDigest(std::move(change));
-  };
-  std::string digests;
-  for (const Stage& stage : plan.stages) {
-    digests += "stage " + Join(stage.plugins, " ") + '\n';
-    for (const Change& change : stage.changes) digests += compute(change) + '\n';
-    for (const Change& change : stage.held) digests += "held " + compute(change) + '\n';
+// a whole.
+class PlanDigest {
+ public:
+  explicit PlanDigest(bool hides_foreign) : hides_foreign_(hides_foreign) {}
+
+  std::string Compute(const Plan& plan) {
+    std::string digests;
+    for (const Stage& stage : plan.stages) {
+      digests += "stage " + Join(stage.plugins, " ") + '\n';
+      for (const Change& change : stage.changes) digests += ComputeChange(change) + '\n';
+      for (const Change& change : stage.held) digests += "held " + ComputeChange(change) + '\n';
+    }
+    Plan rest{.cluster = plan.cluster,
+              .summary = plan.summary,
+              .manifest = plan.manifest,
+              .spec_digest = plan.spec_digest,
+              .only = plan.only,
+              .nodes = plan.nodes,
+              .diagnostics = plan.diagnostics,
+              .overwrite_edited = plan.overwrite_edited,
+              .allow_half_cables = plan.allow_half_cables,
+              .uninstall = plan.uninstall};
+    return ComputeSha256Hex(Dump(ToJson(rest)) + digests);
   }
-  Plan rest{.cluster = plan.cluster,
-            .summary = plan.summary,
-            .manifest = plan.manifest,
-            .spec_digest = plan.spec_digest,
-            .only = plan.only,
-            .nodes = plan.nodes,
-            .diagnostics = plan.diagnostics,
-            .overwrite_edited = plan.overwrite_edited,
-            .allow_half_cables = plan.allow_half_cables,
-            .uninstall = plan.uninstall};
-  return ComputeSha256Hex(Dump(ToJson(rest)) + digests);
-}
+
+ private:
+  // By value: its long texts are taken out and digested as they are, since as JSON each would be
+  // escaped, checked and copied, which is most of the work in a large cluster.
+  std::string ComputeChange(Change change) {
+    const std::string about = change.kind + "/" + change.name;
+    std::string texts =
+        diffs_.Get(about, change.diff, "", [&] { return ComputeSha256Hex(change.diff); });
+    change.diff.clear();
+    for (Action& action : change.actions) {
+      auto* file = std::get_if<WriteFile>(&action);
+      if (file == nullptr) continue;
+      const std::string& content = file->state.content;
+      texts += contents_.Get(about, content, "", [&] {
+        return ComputeSha256Hex(hides_foreign_ ? HideForeignLines(content) : content);
+      });
+      file->state.content.clear();
+    }
+    if (hides_foreign_) HideForeignContent(change);
+    return ComputeSha256Hex(FormatJson(change) + texts);
+  }
+
+  bool hides_foreign_;
+  LastResult<std::string> diffs_ = {};
+  LastResult<std::string> contents_ = {};
+};
 
 }  // namespace
 
 std::string ComputePlanDigest(const Plan& plan) {
-  return ComputeDigest(plan, [](Change&) {});
+  return PlanDigest(/*hides_foreign=*/false).Compute(plan);
 }
 
 namespace {
@@ -202,7 +211,7 @@ class Planner {
     LimitHeld();
     AddDiagnostics();
     // What reads a saved plan, which holds nothing foreign, must come to the same.
-    plan_.id = ComputeDigest(plan_, HideForeignContent);
+    plan_.id = PlanDigest(/*hides_foreign=*/true).Compute(plan_);
     return std::move(plan_);
   }
 
@@ -327,7 +336,7 @@ class Planner {
     }
     BlockActivation(resources, edited);
     for (Resource& resource : resources) {
-      auto change = Diff(resource, plugins_[plugin].name);
+      auto change = Diff(resource, plugins_[plugin].name, diffs_);
       if (!change) {
         if (auto held = MakeHeld(resource, plugins_[plugin].name)) stage.held.push_back(*held);
         continue;
@@ -470,8 +479,9 @@ class Planner {
   const std::vector<Diagnostic> elsewhere_;
   std::map<NodeName, std::vector<std::vector<Resource>>> wanted_ = {};  // by node, then plugin
   std::map<NodeName, std::vector<Change>> prunes_ = {};
-  Needs needs_ = {};                   // of resources with a change
-  Settles settles_ = {};               // of these too
+  Needs needs_ = {};      // of resources with a change
+  Settles settles_ = {};  // of these too
+  FileDiffs diffs_ = {};
   std::vector<Diagnostic> kept_ = {};  // what the ledgers drop and no one can revert
   Plan plan_ = {};
 };

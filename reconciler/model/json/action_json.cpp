@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include "reconciler/base/json/json_text.h"
 #include "reconciler/model/json/json_parts.h"
 
 namespace reconciler {
@@ -7,17 +10,17 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kImpacts[] = {"none", "service-restart", "link-flap", "reboot"};
 
-ordered_json TextsToJson(const std::vector<std::string>& texts) {
-  ordered_json list = ordered_json::array();
-  for (const std::string& text : texts) list.push_back(EncodeText(text));
-  return list;
-}
-
-ordered_json CommandToJson(const RunCommand& command) {
-  return {{"run", TextsToJson(command.argv)},     {"time_limit_s", command.time_limit_s},
-          {"user", EncodeText(command.user)},     {"id", EncodeText(command.id)},
-          {"must_succeed", command.must_succeed}, {"at_boot", command.at_boot},
-          {"sets", EncodeText(command.sets)},     {"makes", TextsToJson(command.makes)}};
+void Write(const RunCommand& command, JsonText& json) {
+  json.BeginObject();
+  json.Texts("run", command.argv);
+  json.Number("time_limit_s", command.time_limit_s);
+  json.Text("user", command.user);
+  json.Text("id", command.id);
+  json.Bool("must_succeed", command.must_succeed);
+  json.Bool("at_boot", command.at_boot);
+  json.Text("sets", command.sets);
+  json.Texts("makes", command.makes);
+  json.EndObject();
 }
 
 std::vector<std::string> ReadTexts(const JsonReader& reader) {
@@ -40,21 +43,30 @@ RunCommand ReadCommand(const JsonReader& reader) {
   return command;
 }
 
-ordered_json ActionToJson(const Action& action) {
-  if (const auto* write = std::get_if<WriteFile>(&action)) {
-    ordered_json json = {{"write", EncodeText(write->path)},
-                         {"state", FileStateToJson(write->state)},
-                         {"trial", EncodeText(write->trial.path)},
-                         {"generator", TextsToJson(write->trial.generator)}};
-    if (!write->state.mtime.empty()) json["mtime"] = write->state.mtime;
-    return json;
-  }
-  if (const auto* remove = std::get_if<RemoveFile>(&action)) {
-    return {{"remove", EncodeText(remove->path)},
-            {"trial", EncodeText(remove->trial.path)},
-            {"generator", TextsToJson(remove->trial.generator)}};
-  }
-  return CommandToJson(std::get<RunCommand>(action));
+void Write(const WriteFile& write, JsonText& json) {
+  json.BeginObject();
+  json.Text("write", write.path);
+  json.Key("state");
+  WriteJson(write.state, json);
+  json.Text("trial", write.trial.path);
+  json.Texts("generator", write.trial.generator);
+  if (!write.state.mtime.empty()) json.Word("mtime", write.state.mtime);
+  json.EndObject();
+}
+
+void Write(const RemoveFile& remove, JsonText& json) {
+  json.BeginObject();
+  json.Text("remove", remove.path);
+  json.Text("trial", remove.trial.path);
+  json.Texts("generator", remove.trial.generator);
+  json.EndObject();
+}
+
+template <class List>
+ordered_json ToList(const List& list) {
+  JsonText json;
+  WriteJson(list, json);
+  return ordered_json::parse(json.Take());
 }
 
 WriteFile ReadWrite(const JsonReader& reader) {
@@ -89,11 +101,30 @@ std::string_view ImpactToJson(Impact impact) { return kImpacts[static_cast<int>(
 
 Impact ReadImpact(const JsonReader& reader) { return ReadEnum<Impact>(reader, kImpacts); }
 
-ordered_json ActionsToJson(const std::vector<Action>& actions) {
-  ordered_json list = ordered_json::array();
-  for (const Action& action : actions) list.push_back(ActionToJson(action));
-  return list;
+void WriteJson(const FileState& state, JsonText& json) {
+  json.BeginObject();
+  json.Text("content", state.content);
+  json.Word("mode", fmt::format("{:04o}", state.mode));
+  json.Text("owner", state.owner);
+  json.Text("group", state.group);
+  json.EndObject();
 }
+
+void WriteJson(const std::vector<Action>& actions, JsonText& json) {
+  json.BeginList();
+  for (const Action& action : actions) {
+    std::visit([&](const auto& one) { Write(one, json); }, action);
+  }
+  json.EndList();
+}
+
+void WriteJson(const std::vector<RunCommand>& commands, JsonText& json) {
+  json.BeginList();
+  for (const RunCommand& command : commands) Write(command, json);
+  json.EndList();
+}
+
+ordered_json ActionsToJson(const std::vector<Action>& actions) { return ToList(actions); }
 
 std::vector<Action> ReadActions(const JsonReader& reader) {
   std::vector<Action> actions;
@@ -101,11 +132,7 @@ std::vector<Action> ReadActions(const JsonReader& reader) {
   return actions;
 }
 
-ordered_json CommandsToJson(const std::vector<RunCommand>& commands) {
-  ordered_json list = ordered_json::array();
-  for (const RunCommand& command : commands) list.push_back(CommandToJson(command));
-  return list;
-}
+ordered_json CommandsToJson(const std::vector<RunCommand>& commands) { return ToList(commands); }
 
 std::vector<RunCommand> ReadCommands(const JsonReader& reader) {
   std::vector<RunCommand> commands;

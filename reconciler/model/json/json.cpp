@@ -1,7 +1,6 @@
 #include "reconciler/model/json/json.h"
 
-#include <fmt/format.h>
-
+#include "reconciler/base/json/json_text.h"
 #include "reconciler/base/number.h"
 #include "reconciler/model/json/json_parts.h"
 
@@ -10,10 +9,9 @@ namespace reconciler {
 std::string Dump(const nlohmann::ordered_json& json) { return json.dump(2) + "\n"; }
 
 nlohmann::ordered_json FileStateToJson(const FileState& state) {
-  return {{"content", EncodeText(state.content)},
-          {"mode", fmt::format("{:04o}", state.mode)},
-          {"owner", EncodeText(state.owner)},
-          {"group", EncodeText(state.group)}};
+  JsonText json;
+  WriteJson(state, json);
+  return nlohmann::ordered_json::parse(json.Take());
 }
 
 FileState ReadFileState(const JsonReader& reader) {

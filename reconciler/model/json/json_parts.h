@@ -6,10 +6,15 @@
 
 namespace reconciler {
 
+class JsonText;
+
 // Pieces that facts and plans share.
+void WriteJson(const FileState& state, JsonText& json);
 nlohmann::ordered_json FileStateToJson(const FileState& state);
 FileState ReadFileState(const JsonReader& reader);
 
+void WriteJson(const std::vector<Action>& actions, JsonText& json);
+void WriteJson(const std::vector<RunCommand>& commands, JsonText& json);
 nlohmann::ordered_json ActionsToJson(const std::vector<Action>& actions);
 std::vector<Action> ReadActions(const JsonReader& reader);
 nlohmann::ordered_json CommandsToJson(const std::vector<RunCommand>& commands);

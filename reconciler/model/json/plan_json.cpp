@@ -1,3 +1,4 @@
+#include "reconciler/base/json/json_text.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/model/json/json_parts.h"
 
@@ -62,20 +63,40 @@ ordered_json DiagnosticToJson(const Diagnostic& diagnostic) {
           {"where", WhereToJson(diagnostic.where)}};
 }
 
-// Written and read like this wherever a text may be missing.
-void AddText(std::string_view key, const std::optional<std::string>& text, ordered_json& json) {
-  if (text) json[std::string(key)] = EncodeText(*text);
-}
-
 std::optional<std::string> ReadOptionalText(const JsonReader& reader, const std::string& key) {
   return reader.Has(key) ? std::optional(reader.At(key).Text()) : std::nullopt;
 }
 
-ordered_json CauseToJson(const ChangeCause& cause) {
-  ordered_json json = {{"kind", kCauses[static_cast<int>(cause.kind)]},
-                       {"generation", cause.generation}};
-  AddText("applied", cause.applied, json);
-  return json;
+void Write(const ChangeCause& cause, JsonText& json) {
+  json.BeginObject();
+  json.Word("kind", kCauses[static_cast<int>(cause.kind)]);
+  json.Number("generation", cause.generation);
+  if (cause.applied) json.Text("applied", *cause.applied);
+  json.EndObject();
+}
+
+void Write(const SourceMark& where, JsonText& json) {
+  json.BeginObject();
+  json.Text("file", where.file);
+  json.Number("line", where.position.line);
+  json.Number("column", where.position.column);
+  json.EndObject();
+}
+
+void Write(const std::optional<FileState>& before, JsonText& json) {
+  if (before) return WriteJson(*before, json);
+  json.BeginObject();
+  json.Bool("absent", true);
+  json.EndObject();
+}
+
+void Write(const PruneCommands& commands, JsonText& json) {
+  json.BeginObject();
+  json.Key("before");
+  WriteJson(commands.before, json);
+  json.Key("after");
+  WriteJson(commands.after, json);
+  json.EndObject();
 }
 
 ChangeCause ReadCause(const JsonReader& reader) {
@@ -140,37 +161,46 @@ Stage ReadStage(const JsonReader& reader) {
 
 }  // namespace
 
-ordered_json ToJson(const Change& change) {
-  ordered_json json = {{"change", kChangeKinds[static_cast<int>(change.change)]},
-                       {"cause", CauseToJson(change.cause)},
-                       {"node", EncodeText(change.node)},
-                       {"plugin", EncodeText(change.plugin)},
-                       {"kind", EncodeText(change.kind)},
-                       {"name", EncodeText(change.name)},
-                       {"is_link", change.is_link},
-                       {"detail", EncodeText(change.detail)},
-                       {"code", EncodeText(change.code)},
-                       {"owner", EncodeText(change.owner.name)},
-                       {"claims", ListToJson(change.owner.claims)},
-                       {"settings_lost", ListToJson(change.owner.settings_lost)},
-                       {"diff", EncodeText(change.diff)},
-                       {"impact", ImpactToJson(change.impact)},
-                       {"interrupts", EncodeText(change.interrupts)},
-                       {"deferred", change.deferred},
-                       {"where", WhereToJson(change.where)},
-                       {"fingerprint", change.fingerprint},
-                       {"actions", ActionsToJson(change.actions)},
-                       {"revert", ActionsToJson(change.revert)},
-                       {"triggers", CommandsToJson(change.triggers)},
-                       {"before", change.before ? FileStateToJson(*change.before)
-                                                : ordered_json({{"absent", true}})},
-                       {"prune_commands",
-                        {{"before", CommandsToJson(change.prune_commands.before)},
-                         {"after", CommandsToJson(change.prune_commands.after)}}},
-                       {"prune", change.prune}};
-  AddText("desired", change.desired, json);
-  return json;
+std::string FormatJson(const Change& change) {
+  JsonText json;
+  json.BeginObject();
+  json.Word("change", kChangeKinds[static_cast<int>(change.change)]);
+  json.Key("cause");
+  Write(change.cause, json);
+  json.Text("node", change.node);
+  json.Text("plugin", change.plugin);
+  json.Text("kind", change.kind);
+  json.Text("name", change.name);
+  json.Bool("is_link", change.is_link);
+  json.Text("detail", change.detail);
+  json.Text("code", change.code);
+  json.Text("owner", change.owner.name);
+  json.Texts("claims", change.owner.claims);
+  json.Texts("settings_lost", change.owner.settings_lost);
+  json.Text("diff", change.diff);
+  json.Word("impact", ImpactToJson(change.impact));
+  json.Text("interrupts", change.interrupts);
+  json.Bool("deferred", change.deferred);
+  json.Key("where");
+  Write(change.where, json);
+  json.Word("fingerprint", change.fingerprint);
+  json.Key("actions");
+  WriteJson(change.actions, json);
+  json.Key("revert");
+  WriteJson(change.revert, json);
+  json.Key("triggers");
+  WriteJson(change.triggers, json);
+  json.Key("before");
+  Write(change.before, json);
+  json.Key("prune_commands");
+  Write(change.prune_commands, json);
+  json.Bool("prune", change.prune);
+  if (change.desired) json.Text("desired", *change.desired);
+  json.EndObject();
+  return json.Take();
 }
+
+ordered_json ToJson(const Change& change) { return ordered_json::parse(FormatJson(change)); }
 
 ordered_json ToJson(const Plan& plan) {
   ordered_json nodes = ordered_json::array();

@@ -191,9 +191,11 @@ TEST(ListCollectivePorts, AreThoseThatReachEveryNodeOrElseAll) {
     EXPECT_EQ(port.cage, "p1");
   }
   EXPECT_FALSE(CagesDiffer(with_cable.fabric));
+  EXPECT_FALSE(UsesTwoCages(with_cable.fabric));
   const Scenario ring(Ring(3));
   EXPECT_EQ(ListCollectivePorts(ring.fabric, "spark-1").size(), 4u);
   EXPECT_TRUE(CagesDiffer(ring.fabric));
+  EXPECT_TRUE(UsesTwoCages(ring.fabric));
   EXPECT_THAT(ListCollectivePorts(ring.fabric, "nobody"), IsEmpty());
 }
 
