@@ -1,11 +1,11 @@
 # shellcheck shell=dash
 # shellcheck disable=SC1010,SC2016 # ping -M do; a script of its own for sh -c
 # Functions that measure a node's links; the calls follow. Values: LOGIN, the user whose logins are tried (empty: who called
-# sudo), KILL_AFTER, PING_LIMIT, SSH_LIMIT and NAMES_LIMIT in seconds, COUNTERS, a pattern of sed.
-# Background jobs write to files, so that answers do not interleave. The first ping is small: it makes the neighbour entries
-# on both sides, so that a jumbo packet that is lost counts. A loss is measured again, longer: a busy node loses answers in
-# its own socket buffers while all pings run. Logins use the node's own keys alone and leave known_hosts as it is.
-user=${LOGIN:-${SUDO_USER:-$(id -un)}}
+# sudo), KILL_AFTER, PING_LIMIT, SSH_LIMIT and NAMES_LIMIT in seconds, COUNTERS, a pattern of sed, FUNCTIONS, these and the values.
+# Background jobs write to files, so that answers do not interleave. Where jumbo packets come back, small ones need not be
+# tried. Otherwise they make the neighbour entries on both sides, so that a jumbo packet that is lost then counts. A loss is
+# measured again, longer: a busy node loses answers in its own socket buffers while all pings run. Logins use the node's own
+# keys alone and leave known_hosts as it is.
 cd / || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf -- "$work"' EXIT
@@ -41,9 +41,14 @@ count_errors() { # LABEL IFACE…
 probe_ping() { # INDEX IFACE ADDRESS SIZE
   # L: this node itself does not answer where all nodes of a rail are pinged.
   case $3 in ff02:*) flags=-nL ;; *) flags=-n ;; esac
+  jumbo="-M do -s $4 -c 2 -i 0.2 -W 1"
+  # shellcheck disable=SC2086 # words
+  run "jumbo.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping "$flags" $jumbo -I "$2" "$3"
+  [ "$rc" != 0 ] || ! loses_none "$work/jumbo.$1.out" || return 0
   run "small.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping "$flags" -c 2 -i 0.2 -W 1 -I "$2" "$3"
   [ "$rc" = 0 ] || return 0
-  run "jumbo.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping "$flags" -M do -s "$4" -c 2 -i 0.2 -W 1 -I "$2" "$3"
+  # shellcheck disable=SC2086 # words
+  run "jumbo.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping "$flags" $jumbo -I "$2" "$3"
   [ "$rc" = 0 ] && ! loses_none "$work/jumbo.$1.out" || return 0
   sleep 1
   run "jumbo.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping "$flags" -M do -s "$4" -c 10 -i 0.2 -W 1 -I "$2" "$3"
@@ -73,16 +78,15 @@ judge_names() { # NAME ADDRESS…
   done
 }
 probe_names() { run names judge_names "$@"; }
-if [ "$(id -un)" = "$user" ]; then as_user() { "$@"; }; else as_user() { runuser -u "$user" -- "$@"; }; fi
 login() {
-  as_user timeout -k "$KILL_AFTER" "$SSH_LIMIT" ssh -n -T -x -a -o BatchMode=yes -o ConnectTimeout=5 \
+  timeout -k "$KILL_AFTER" "$SSH_LIMIT" ssh -n -T -x -a -o BatchMode=yes -o ConnectTimeout=5 \
     -o StrictHostKeyChecking=yes -o UpdateHostKeys=no -o ControlMaster=no -o ControlPath=none \
     -o IdentityAgent=none -o LogLevel=ERROR -- "$1" true
 }
 probe_ssh() {
   run "ssh.$1" login "$2"
   if [ "$rc" = 255 ] && grep -q kex_exchange_identification "$work/ssh.$1.err"; then
-    sleep 1
+    sleep 0.5
     run "ssh.$1" login "$2"
   fi
 }
@@ -94,5 +98,23 @@ answer() {
     read -r rc <"$file" && echo "$rc"
     print "$label" "$work/$label.out"
     print "$label" "$work/$label.err" >&2
+  done
+}
+# All logins by one shell of the user who logs in, since to become that user takes longer than much of a login. Where it
+# cannot be had, its words are those of every login.
+log_in() { # COUNT CALLS
+  me=$(id -un)
+  user=${LOGIN:-${SUDO_USER:-$me}}
+  [ "$me" != "$user" ] || { eval "$2"; return; }
+  rc=0
+  # By its input, for one argument of a program holds at most 128 KiB.
+  printf '%s\n' "$FUNCTIONS" "$2" answer | runuser -u "$user" -- sh >"$work/logins.out" 2>"$work/logins.err" || rc=$?
+  if [ "$rc" = 0 ]; then cat "$work/logins.out"; cat "$work/logins.err" >&2; return; fi
+  count=0
+  while [ "$count" -lt "$1" ]; do
+    cat "$work/logins.err" >"$work/ssh.$count.err"
+    true >"$work/ssh.$count.out"
+    echo "$rc" >"$work/ssh.$count.rc"
+    count=$((count + 1))
   done
 }

@@ -116,6 +116,12 @@ bool IsPathRefused(const ScriptAnswer& answer) {
          answer.HasText("Network is down") || answer.HasText("No route to host");
 }
 
+// Whether each packet came back.
+bool IsWhole(const ScriptAnswer& answer) {
+  const auto counts = ReadCounts(answer);
+  return answer.exit_code == 0 && counts && counts->received >= counts->sent;
+}
+
 bool JudgePing(Check& check, const ScriptAnswer& answer, Symptom lost, std::string_view size) {
   if (MarkIfProgramDidNotRun(check, answer, "ping")) {
     check.evidence = Lines(answer.err, 2);
@@ -242,9 +248,10 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
     Check check = JudgePingAnswer(probes, probes.pings[i]);
     const ScriptAnswer* small = find("small", i);
     const ScriptAnswer* jumbo = find("jumbo", i);
-    if (small == nullptr) {
+    // Where all full-size packets come back, no small ones are sent.
+    if (small == nullptr && (jumbo == nullptr || !IsWhole(*jumbo))) {
       no_answer(check);
-    } else if (JudgePing(check, *small, Symptom::kNothingBack, "small")) {
+    } else if (small == nullptr || JudgePing(check, *small, Symptom::kNothingBack, "small")) {
       check.evidence.clear();
       if (jumbo == nullptr) {
         no_answer(check);

@@ -94,20 +94,25 @@ std::string BuildVerifyScript(const NodeProbes& probes, std::string_view nonce) 
   const auto count_errors = [&netdevs](std::string_view when) {
     return netdevs.empty() ? "" : fmt::format("count_errors errors.{}{}\n", when, netdevs);
   };
-  return BuildScriptPreamble(nonce) +
-         AssignForShell({{"LOGIN", probes.user},
-                         {"KILL_AFTER", std::to_string(kKillAfterS)},
-                         {"PING_LIMIT", std::to_string(kPingLimitS)},
-                         {"SSH_LIMIT", std::to_string(kSshLimitS)},
-                         {"NAMES_LIMIT", std::to_string(kNamesLimitS)},
-                         {"COUNTERS", kCounters}}) +
-         std::string(kLinksSh) + count_errors("before") + CallForNames(probes) +
+  const std::string functions = BuildScriptPreamble(nonce) +
+                                AssignForShell({{"LOGIN", probes.user},
+                                                {"KILL_AFTER", std::to_string(kKillAfterS)},
+                                                {"PING_LIMIT", std::to_string(kPingLimitS)},
+                                                {"SSH_LIMIT", std::to_string(kSshLimitS)},
+                                                {"NAMES_LIMIT", std::to_string(kNamesLimitS)},
+                                                {"COUNTERS", kCounters}}) +
+                                std::string(kLinksSh);
+  const std::string lanes = RunInLanes(logins, probes.first_login, kSshLanes);
+  return AssignForShell({{"FUNCTIONS", functions}}) + "eval \"$FUNCTIONS\"\n" +
+         count_errors("before") + CallForNames(probes) +
          RunInLanes(pings, probes.first_ping, kPingLanes) + RunInLanes(paths, 0, kPingLanes) +
-         RunInLanes(logins, probes.first_login, kSshLanes) + count_errors("after") + "answer\n";
+         (logins.empty() ? ""
+                         : fmt::format("log_in {} {}\n", logins.size(), QuoteForShell(lanes))) +
+         count_errors("after") + "answer\n";
 }
 
 Milliseconds ComputeVerifyLimit(const NodeProbes& probes) {
-  const int ping = 3 * (kPingLimitS + kKillAfterS) + 1;
+  const int ping = 4 * (kPingLimitS + kKillAfterS) + 1;
   const int login = 2 * (kSshLimitS + kKillAfterS) + 1;
   const int naming = probes.names.empty() ? 0 : 3 * (kNamesLimitS + kKillAfterS);
   const int counting = probes.pings.empty() ? 0 : 2 * (kPingLimitS + kKillAfterS);
