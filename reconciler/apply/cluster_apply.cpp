@@ -1,6 +1,7 @@
 #include "reconciler/apply/cluster_apply.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "reconciler/apply/guard/guard.h"
 #include "reconciler/cabling/observe/observe_cabling.h"
@@ -80,6 +81,9 @@ ClusterApply::ClusterApply(ClusterApplyInput input, ClusterApplyOptions options,
       pool_(pool),
       keeper_(input.cluster, std::move(input.info), scope_.uninstall, pool) {}
 
+// Then nothing of the pool's runs there any more.
+ClusterApply::~ClusterApply() { pool_.RunElsewhere(nullptr); }
+
 Proposal ClusterApply::Propose(const std::optional<Plan>& saved) {
   auto fresh = Replan({});
   if (!fresh) {
@@ -87,6 +91,7 @@ Proposal ClusterApply::Propose(const std::optional<Plan>& saved) {
                 ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {std::move(fresh).error()}}};
   }
   ended_unfinished_ = false;  // what is proposed is planned without them
+  if (locks_ahead_) read_ahead_ = *fresh;
   located_ = LocatedCluster(cluster_, fabric_, facts_);
   if (auto refusal = FindUnreached()) {
     Plan selected = saved ? SelectChanges(std::move(*fresh), *saved) : std::move(*fresh);
@@ -190,12 +195,36 @@ std::vector<const NodeSpec*> ClusterApply::ListReached() const {
   return nodes;
 }
 
+Result<std::unique_ptr<Sessions>> ClusterApply::LockNodes(
+    const std::vector<const NodeSpec*>& nodes) {
+  Patience patience;
+  patience.later = std::max(kLeastPatience, std::chrono::seconds(options_.times.revert_after));
+  return Sessions::OpenAll(nodes, pool_, FormatLease(), patience);
+}
+
+// Until the proof, which logs in again, all that is read goes through the sessions.
+void ClusterApply::Hold(std::unique_ptr<Sessions> sessions) {
+  sessions_ = std::move(sessions);
+  pool_.RunElsewhere(sessions_->MakeElsewhere());
+}
+
+void ClusterApply::LockAhead() {
+  const std::vector<const NodeSpec*> nodes = SelectNodes(cluster_, scope_.nodes);
+  // Nothing is to be left where we never were.
+  if (scope_.uninstall || !pool_.OpenAhead(nodes)) return;
+  auto sessions = LockNodes(nodes);
+  if (!sessions || !(*sessions)->GetLeftOut().empty()) return;
+  const auto unfinished = HasUnfinishedApplies(nodes, **sessions);
+  if (!unfinished || *unfinished) return;
+  alive_ = (*sessions)->Beat(":", kAlive);
+  Hold(std::move(*sessions));
+  locks_ahead_ = true;
+}
+
 // The nodes' locks, with nothing of an earlier apply left open.
 std::optional<ApplyRefusal> ClusterApply::OpenSessions() {
   const std::vector<const NodeSpec*> reached = ListReached();
-  Patience patience;
-  patience.later = std::max(kLeastPatience, std::chrono::seconds(options_.times.revert_after));
-  auto sessions = Sessions::OpenAll(reached, pool_, FormatLease(), patience);
+  auto sessions = LockNodes(reached);
   if (!sessions) {
     const bool locked = sessions.error().kind == ErrorKind::kLocked;
     return ApplyRefusal{.kind = locked ? RefusalKind::kLocked : RefusalKind::kNoSession,
@@ -212,7 +241,7 @@ std::optional<ApplyRefusal> ClusterApply::OpenSessions() {
   }
   for (const std::string& line : *unfinished) hooks_.on_unfinished(line);
   ended_unfinished_ = !unfinished->empty();
-  sessions_ = std::move(*sessions);
+  Hold(std::move(*sessions));
   alive_ = std::move(alive);
   return std::nullopt;
 }
@@ -230,7 +259,8 @@ ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
     if (auto refusal = OpenSessions()) return {.refusal = std::move(refusal)};
   }
   // Under the lock no other apply changes anything: what was approved must still fit.
-  const auto now = Replan({});
+  const auto now =
+      read_ahead_ ? Result<Plan>(*std::exchange(read_ahead_, std::nullopt)) : Replan({});
   if (!now) return {.refusal = ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {now.error()}}};
   located_ = LocatedCluster(cluster_, fabric_, facts_);
   // What an earlier apply left was in the plan's facts, and is gone now.

@@ -99,6 +99,16 @@ class ClusterApply {
   ClusterApply(ClusterApplyInput input, ClusterApplyOptions options, ClusterApplyHooks hooks,
                NodePool& pool);
 
+  ~ClusterApply();
+  ClusterApply(const ClusterApply&) = delete;
+  ClusterApply& operator=(const ClusterApply&) = delete;
+
+  // Where there is no prompt between what is proposed and its being carried out, the nodes may be
+  // locked before they are read, so that one reading serves both. Where a node cannot be locked, or
+  // holds an unfinished apply, none is, and all goes the usual way. Precondition: nothing was
+  // proposed yet, and what is proposed next is carried out at once or not at all.
+  void LockAhead();
+
   // What will be done: the plan of the facts; of it, what `saved` selects where there is one that
   // still fits.
   Proposal Propose(const std::optional<Plan>& saved);
@@ -133,6 +143,8 @@ class ClusterApply {
   Errors FindRunning() const;  // applies of other controllers
   std::optional<ApplyRefusal> FindRefusal(const Plan& plan, const Plan& now) const;
   std::optional<ApplyRefusal> OpenSessions();
+  Result<std::unique_ptr<Sessions>> LockNodes(const std::vector<const NodeSpec*>& nodes);
+  void Hold(std::unique_ptr<Sessions> sessions);
   std::optional<ApplyRefusal> CheckCabling();
   ConvergeReport RunConverge(const Plan& plan, const Plan& now,
                              const std::set<std::string>& beside);
@@ -153,6 +165,9 @@ class ClusterApply {
   bool ended_unfinished_ = false;
   std::vector<Plan> passes_ = {};  // of a committed apply
   std::unique_ptr<Sessions> sessions_ = nullptr;
+  std::optional<Plan> read_ahead_ =
+      std::nullopt;  // of facts that were read below LockAhead's locks
+  bool locks_ahead_ = false;
   std::jthread alive_ = {};  // shows the nodes that someone is there
 };
 

@@ -4,8 +4,10 @@
 # that all nodes remember the same; nothing on a node without a ledger. Then removes what no rollback needs: all but the
 # newest $MOST, and but the newest one whose manifest is not that of the newest of all.
 [ -e "$D/ledger.json" ] || exit 0
-mkdir -p "$D/generations" && cd "$D/generations" || exit 1
-[ -e "$N.json" ] || { printf '%s' "$DOCUMENT" >"$N.json.new" && sync "$N.json.new" && mv -f "$N.json.new" "$N.json"; } || exit 1
+{ [ -d "$D/generations" ] || mkdir -p "$D/generations"; } && cd "$D/generations" || exit 1
+[ -e "$N.json" ] || { printf '%s' "$DOCUMENT" >"$N.json.new" && sync "$N.json.new" && mv -f "$N.json.new" "$N.json" && sync .; } || exit 1
+set -- [0-9]*.json
+[ $# -gt "$MOST" ] || exit 0
 
 digests="
 $(grep -osm 1 '"manifest_digest": "[^"]*"' -- *.json /dev/null)
@@ -16,7 +18,7 @@ find_digest() { # NUMBER
 $1.json:\"manifest_digest\": \""}
   case $digest in "$digests") digest='' ;; *) digest=${digest%%'"'*} ;; esac
 }
-count=0 newest='' differs=''
+count=0 newest='' differs='' useless=''
 for number in $(ls | grep -x '[0-9]*\.json' | sort -rn); do
   number=${number%.json}
   count=$((count + 1))
@@ -25,6 +27,7 @@ for number in $(ls | grep -x '[0-9]*\.json' | sort -rn); do
   if [ $count -le "$MOST" ]; then
     [ -n "$differs" ] || [ "$digest" = "$newest" ] || differs=$number
   elif [ -z "$differs" ] && [ "$digest" != "$newest" ]; then differs=$number
-  else rm -f -- "$number.json"; fi
+  else useless="$useless $number.json"; fi
 done
-sync .
+# shellcheck disable=SC2086 # several files
+[ -z "$useless" ] || rm -f -- $useless

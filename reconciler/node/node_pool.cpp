@@ -32,6 +32,7 @@ Result<NodePool::Connection*> NodePool::GetConnection(const NodeSpec& node) {
     const std::lock_guard lock(mutex_);
     const auto found = open_.find(node.name);
     if (found != open_.end()) return found->second.get();
+    if (auto failed = failed_ahead_.extract(node.name)) return Fail(std::move(failed.mapped()));
   }
   auto transport = dial_(node);
   if (!transport) return Fail(std::move(transport).error());
@@ -39,6 +40,29 @@ Result<NodePool::Connection*> NodePool::GetConnection(const NodeSpec& node) {
   auto& connection = open_[node.name] = std::make_unique<Connection>();
   connection->transport = std::move(*transport);
   return connection.get();
+}
+
+bool NodePool::OpenAhead(const std::vector<const NodeSpec*>& nodes) {
+  std::atomic<bool> all = true;
+  const auto fail = [&](const NodeName& node, Error error) {
+    all = false;
+    const std::lock_guard lock(mutex_);
+    failed_ahead_.insert_or_assign(node, std::move(error));
+  };
+  NodeErrors thrown = ForEachNode(nodes, at_once_, [&](const NodeSpec& node) {
+    auto connection = GetConnection(node);
+    if (!connection) return fail(node.name, std::move(connection).error());
+    if ((*connection)->shell != nullptr) return;
+    auto shell = (*connection)->transport->OpenShell();
+    if (!shell) {
+      Drop(node.name);
+      return fail(node.name, std::move(shell).error());
+    }
+    (*connection)->shell = std::move(*shell);
+    (*connection)->nonce = MakeNonce();
+  });
+  for (auto& [name, error] : thrown) fail(name, std::move(error));
+  return all;
 }
 
 void NodePool::Drop(const NodeName& node) {
@@ -57,10 +81,12 @@ std::size_t NodePool::Runs(const NodeName& node) const {
 }
 
 void NodePool::DropAll() {
+  elsewhere_ = nullptr;
   std::map<NodeName, std::unique_ptr<Connection>> closing;
   {
     const std::lock_guard lock(mutex_);
     closing.swap(open_);
+    failed_ahead_.clear();
   }
   // At the same time: a node that does not answer keeps no other waiting.
   std::vector<std::jthread> threads;
@@ -118,6 +144,9 @@ Result<ScriptReply> NodePool::RunAs(ScriptShell in, const NodeSpec& node, std::s
   {
     const std::lock_guard lock(mutex_);
     ++runs_[node.name];
+  }
+  if (elsewhere_) {
+    if (auto reply = elsewhere_(node, script, limit)) return std::move(*reply);
   }
   auto connection = GetConnection(node);
   if (!connection) return Fail(AddNodeName(std::move(connection).error(), node));

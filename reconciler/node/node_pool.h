@@ -39,6 +39,16 @@ class NodePool {
     return RunAs(ScriptShell::kItself, node, script, limit);
   }
 
+  // Opens the shells of Run, at the same time. A node of which that fails answers the next call
+  // with that error, and is not waited for again. False: one failed.
+  bool OpenAhead(const std::vector<const NodeSpec*>& nodes);
+
+  // Where scripts run instead of in shells of the pool's own, until DropAll: a login that is there
+  // already. Nothing: not for that node. Not while other threads use the pool.
+  using Elsewhere = std::function<std::optional<Result<ScriptReply>>(
+      const NodeSpec& node, std::string_view script, Milliseconds limit)>;
+  void RunElsewhere(Elsewhere elsewhere) { elsewhere_ = std::move(elsewhere); }
+
   std::size_t at_once() const { return at_once_; }
 
   // How many scripts were run on the node.
@@ -73,6 +83,8 @@ class NodePool {
   mutable std::mutex mutex_;  // of the maps; each connection belongs to one thread at a time
   std::map<NodeName, std::unique_ptr<Connection>> open_;
   std::map<NodeName, std::size_t> runs_;
+  std::map<NodeName, Error> failed_ahead_;
+  Elsewhere elsewhere_ = {};
 };
 
 using NodeErrors = std::map<NodeName, Error>;

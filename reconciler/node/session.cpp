@@ -90,6 +90,11 @@ Result<ScriptReply> Session::Request(std::string_view script, Milliseconds limit
   return RequestLocked(script, limit, "a request");
 }
 
+Result<ScriptReply> Session::Read(std::string_view script, Milliseconds limit) {
+  const std::lock_guard lock(mutex_);
+  return RequestLocked(script, limit, "a reading");
+}
+
 bool Session::RequestIfIdle(std::string_view script, Milliseconds limit) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return false;
@@ -116,6 +121,14 @@ Result<ScriptReply> Session::RequestLocked(std::string_view script, Milliseconds
     return Fail(AddContext(std::move(reply).error(), node_));
   }
   return reply;
+}
+
+void Session::Close() {
+  const std::lock_guard lock(mutex_);
+  if (shell_ == nullptr) return;
+  CloseIdleShell(*shell_);
+  shell_.reset();
+  why_closed_ = "its end";
 }
 
 bool Session::IsBroken() const {
@@ -153,6 +166,15 @@ Result<std::unique_ptr<Sessions>> Sessions::OpenAll(const std::vector<const Node
   return sessions;
 }
 
+Sessions::~Sessions() {
+  std::vector<std::jthread> threads;
+  for (auto& [name, session] : open_) {
+    threads.emplace_back([&name = name, &session = session] {
+      std::ignore = CatchThrown(name, [&] { session->Close(); });
+    });
+  }
+}
+
 std::shared_ptr<Session> Sessions::Find(const NodeName& node) const {
   const std::lock_guard lock(mutex_);
   const auto found = open_.find(node);
@@ -165,6 +187,15 @@ Result<ScriptReply> Sessions::Run(const NodeSpec& node, std::string_view script,
   if (session == nullptr)
     return Fail(AddContext(MakeLostError("no session on the node"), node.name));
   return session->Request(script, limit);
+}
+
+NodePool::Elsewhere Sessions::MakeElsewhere() {
+  return [this](const NodeSpec& node, std::string_view script,
+                Milliseconds limit) -> std::optional<Result<ScriptReply>> {
+    const std::shared_ptr<Session> session = Find(node.name);
+    if (session == nullptr) return std::nullopt;
+    return session->Read(script, limit);
+  };
 }
 
 Result<ScriptReply> Sessions::RunAfresh(const NodeSpec& node, std::string_view script,

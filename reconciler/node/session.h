@@ -37,8 +37,14 @@ class Session {
   // rest.
   Result<ScriptReply> Request(std::string_view script, Milliseconds limit);
 
+  // The same, for what counts as a reading: see RoundTrips.
+  Result<ScriptReply> Read(std::string_view script, Milliseconds limit);
+
   // The same where the session is idle; false: it is not. What came of it is not reported.
   bool RequestIfIdle(std::string_view script, Milliseconds limit);
+
+  // Ends the shell, and with it the lock; waits a moment for its end.
+  void Close();
 
   // What the shell's frames are marked with (see ParseFrames).
   const std::string& nonce() const { return nonce_; }
@@ -79,6 +85,11 @@ class Sessions {
                                                    NodePool& pool, std::string lease,
                                                    const Patience& patience = {});
 
+  // Closes them at the same time.
+  ~Sessions();
+  Sessions(const Sessions&) = delete;
+  Sessions& operator=(const Sessions&) = delete;
+
   // Why nodes have no session, one error each.
   const Errors& GetLeftOut() const { return left_out_; }
 
@@ -86,6 +97,9 @@ class Sessions {
   Result<ScriptReply> Run(const NodeSpec& node, std::string_view script, Milliseconds limit);
   // The same, through a new session (and login) where the old one broke.
   Result<ScriptReply> RunAfresh(const NodeSpec& node, std::string_view script, Milliseconds limit);
+
+  // For NodePool::RunElsewhere, until these sessions end.
+  NodePool::Elsewhere MakeElsewhere();
 
   // Sends `script` to every session each `period`, or a moment later where it is busy, until the
   // returned thread is stopped: a node's guard must not fire because the controller waits for

@@ -15,7 +15,7 @@ note_conf() { # NETDEV…
 
 # Files that other programs will generate again, as they were before the first pass.
 note_generated() { # FILE…
-  mkdir -p "$J/generated" || exit 1
+  [ $# = 0 ] || mkdir -p "$J/generated" || exit 1
   for T do
     grep -qsxF -- "$T" "$J"/generated/*/path && continue
     d=$(mktemp -d "$J/generated/XXXXXX") && { [ ! -e "$T" ] || cp -p -- "$T" "$d/before"; } &&
@@ -26,26 +26,33 @@ note_generated() { # FILE…
 # All that the guard must not have to make when there may be no room.
 make_room() {
   ln -sfT commit "$J/.commit" && ln -sfT revert "$J/.revert" && true >>"$J/revert.log" && [ -e "$J/order" ] && return
-  last=$(cat "$D"/journal/*/order 2>/dev/null | sort -n | tail -n 1)
-  echo $((${last:-0} + 1)) >"$J/order"
+  last=0
+  for order in "$D"/journal/*/order; do
+    ! read_text "$order" || [ "$text" -le "$last" ] || last=$text
+  done
+  echo $((last + 1)) >"$J/order"
 }
 
+# Whether the timer or the service of the guard is active.
+is_watched() { systemctl is-active -q "$UNIT.timer" "$UNIT.service"; }
+
 arm() { # NETDEV…
+  again=
+  [ ! -e "$J/guard" ] || again=yes # in a later pass
   # shellcheck disable=SC2086 # several units
-  undecided && mkdir -p "$J" && make_room && echo $$ >"$J/holder" &&
-    { systemctl is-active $SSH_UNITS >"$J/sshd"; :; } && printf '%s' "$GUARD" >"$J/guard.new" && echo armed >"$J/state" &&
-    sync "$J/guard.new" "$J/order" && mv -f "$J/guard.new" "$J/guard" && progress 0 || exit 1
-  file=/etc/systemd/system/$UNIT-boot.service # nothing runs it before the link is there
-  printf '%s' "$BOOT" >"$file" && chmod 0644 "$file" && sync "$file" || exit 1
-  (umask 022; mkdir -p /etc/systemd/system/sysinit.target.wants) &&
-    ln -sfn "../$UNIT-boot.service" "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" &&
-    sync /etc/systemd/system/sysinit.target.wants "$J" || exit 1
+  undecided && { [ -d "$J" ] || mkdir -p "$J"; } && make_room && echo $$ >"$J/holder" &&
+    { systemctl is-active $SSH_UNITS >"$J/sshd"; :; } && printf '%s' "$GUARD" >"$J/guard.new" || exit 1
+  units=/etc/systemd/system
+  at_boot=$UNIT-boot.service # nothing runs it before the link is there
+  (umask 022; printf '%s' "$BOOT" >"$units/$at_boot" &&
+    { [ -d "$units/sysinit.target.wants" ] || mkdir -p "$units/sysinit.target.wants"; }) || exit 1
+  sync "$J/guard.new" "$J/order" "$units/$at_boot" && echo armed >"$J/state" && mv -f "$J/guard.new" "$J/guard" &&
+    progress 0 || exit 1
+  ln -sfn "../$at_boot" "$units/sysinit.target.wants/$at_boot" && sync "$units/sysinit.target.wants" "$J" || exit 1
   # shellcheck disable=SC2086 # several words
-  systemctl is-active -q "$UNIT.timer" || systemctl is-active -q "$UNIT.service" ||
-    timeout 10 systemd-run -q --unit="$UNIT" --on-active="$LIMIT" --timer-property=AccuracySec=1s \
-      $GUARD_PROPERTIES sh "$J/guard" watch || exit 1
-  systemctl is-active -q "$UNIT.timer" || systemctl is-active -q "$UNIT.service" ||
-    say 'the timer that reverts changes is not active' || exit 1
+  { [ -n "$again" ] && is_watched; } || timeout 10 systemd-run -q --unit="$UNIT" --on-active="$LIMIT" \
+    --timer-property=AccuracySec=1s $GUARD_PROPERTIES sh "$J/guard" watch || exit 1
+  is_watched || say 'the timer that reverts changes is not active' || exit 1
   [ $# = 0 ] || [ -e "$J/conf" ] || note_conf "$@"
   # shellcheck disable=SC2086 # one word per interface
   note_outside $FABRIC || exit 1

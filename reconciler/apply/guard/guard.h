@@ -24,6 +24,9 @@ namespace reconciler {
 Result<std::vector<std::string>> EndUnfinishedApplies(const std::vector<const NodeSpec*>& nodes,
                                                       bool whole, Sessions& sessions);
 
+// Whether it would end anything on `nodes`. Precondition: as there.
+Result<bool> HasUnfinishedApplies(const std::vector<const NodeSpec*>& nodes, Sessions& sessions);
+
 // Arms the nodes' own revert before the first change and decides about it at the end. One guard
 // covers one apply, all its passes included.
 // How long a node may take to end an apply: netplan and services take their time.

@@ -97,7 +97,8 @@ tidy_home() { request_home /dev/null tidy "$below" "$(cat "$d/absent" 2>/dev/nul
 
 restore_all() {
   all=0
-  for step in $(steps -rn); do
+  list_steps -rn
+  for step in $steps; do
     [ -e "$J/$step/path" ] || continue
     restore "$J/$step" && continue
     say "cannot restore $(cat "$J/$step/path")"
@@ -263,7 +264,8 @@ commit() {
   [ -e "$J/intent" ] || refuse 'this node is not ready to commit'
   decide commit || { echo 'the decision cannot be written to the journal' >&2; exit 1; }
   failed=0
-  for step in $(steps -n); do
+  list_steps -n
+  for step in $steps; do
     d=$J/$step
     [ -e "$d/trial" ] && [ -e "$d/begun" ] || continue
     read_text "$d/path"; T=$text
@@ -275,12 +277,16 @@ commit() {
   if [ -e "$J/made" ]; then # nothing is on trial any more
     grep '^/run/' "$J/made" | sort -r | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
   fi
+  folders=
   # They lie on the same file system since before the intent: a rename takes no room, nor do folders that come along.
   for file in $(cd "$J/documents" 2>/dev/null && find . -type f); do
     [ -e "$J/documents/$file" ] || continue
     while [ ! -d "$D/${file%/*}" ]; do file=${file%/*}; done
-    mv -fT -- "$J/documents/$file" "$D/$file" && sync "$D/${file%/*}" || failed=1
+    mv -fT -- "$J/documents/$file" "$D/$file" || failed=1
+    case "$folders " in *" $D/${file%/*} "*) ;; *) folders="$folders $D/${file%/*}" ;; esac
   done
+  # shellcheck disable=SC2086 # several folders
+  [ -z "$folders" ] || sync $folders || failed=1
   # The boot before read the old files too, where these stand in /etc.
   [ ! -e "$J/booted" ] || release_again
   [ $failed = 0 ] || { record commit-failed; note 'the commit could not be completed'; exit 1; }
@@ -301,16 +307,20 @@ finish() {
   beacons del peers
   remove_boot_unit && record finished || exit 1
   # Staged by a controller that ended before it armed anything; without the lock it may be running.
-  [ -n "${1:-}" ] || for old in $(ls "$D/journal"); do
-    [ -e "$D/journal/$old/guard" ] || rm -rf "$D/journal/$old"
+  kept=0
+  for old in "$D"/journal/*; do
+    if [ -n "${1:-}" ] || [ -e "$old/guard" ]; then kept=$((kept + 1)); else rm -rf "$old"; fi
   done
   # Folders that an apply made go when they are empty; until then they are remembered.
-  cat "$D/made" "$J/made" 2>/dev/null | sort -ru | while IFS= read -r made; do
-    rmdir -- "$made" 2>/dev/null || [ ! -d "$made" ] || printf '%s\n' "$made"
-  done >"$D/made.new" && mv -f "$D/made.new" "$D/made"
+  if [ -s "$D/made" ] || [ -s "$J/made" ]; then
+    cat "$D/made" "$J/made" 2>/dev/null | sort -ru | while IFS= read -r made; do
+      rmdir -- "$made" 2>/dev/null || [ ! -d "$made" ] || printf '%s\n' "$made"
+    done >"$D/made.new" && mv -f "$D/made.new" "$D/made"
+  fi
   # What was decided long ago is of no use for a revert; the ledger knows what matters.
-  for old in $(ls -t "$D/journal" | tail -n +21); do
-    case $(cat "$D/journal/$old/state") in finished | reverted) rm -rf "$D/journal/$old" ;; esac
+  [ "$kept" -le 20 ] || for old in $(ls -t "$D/journal" | tail -n +21); do
+    read_text "$D/journal/$old/state"
+    case $text in finished | reverted) rm -rf "$D/journal/$old" ;; esac
   done
   [ "${1:-}" = guard ] || systemctl stop "$UNIT.timer" "$UNIT.service" 2>/dev/null
   exit 0
@@ -404,7 +414,8 @@ watch_at_boot() {
   fi
   # Ready to commit when the power went: it comes up as new, and its peers decide.
   { true >"$J/booted"; } 2>/dev/null
-  for step in $(steps -n); do
+  list_steps -n
+  for step in $steps; do
     d=$J/$step
     [ -e "$d/trial" ] && [ -e "$d/begun" ] || continue
     read_text "$d/trial"; to=$text

@@ -3,15 +3,19 @@
 # begin_intent and record_intent for each file of the ledger.
 begin_intent() { undecided && progress 0 && prepare && outside_is_whole rule && progress 0 || exit 1; }
 
+documents= # their paths, which hold no blank
 add_document() { # NAME TEXT
   to=$J/documents/$1
-  mkdir -p "${to%/*}" && printf '%s' "$2" >"$to" && sync "$to" || exit 1
+  { [ -d "${to%/*}" ] || mkdir -p "${to%/*}"; } && printf '%s' "$2" >"$to" || exit 1
+  documents="$documents $to"
 }
 
 record_intent() {
-  printf '%s' "$PEERS" >"$J/peers" && echo "$ROUNDS" >"$J/rounds" && sync "$J/peers" "$J/rounds" || exit 1
+  # shellcheck disable=SC2086 # several paths
+  printf '%s' "$PEERS" >"$J/peers" && echo "$ROUNDS" >"$J/rounds" && sync $documents "$J/peers" "$J/rounds" || exit 1
   undecided && true >"$J/intent" && sync "$J/intent" "$J" && progress 0 || exit 1
   beacons del proof
+  [ ! -e "$J/proof" ] || true >"$J/proof" # there is nothing to take away any more
   show_beacons
   note 'ready to commit'
 }

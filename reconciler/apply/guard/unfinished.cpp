@@ -165,6 +165,13 @@ class Ending {
 
 }  // namespace
 
+Result<bool> HasUnfinishedApplies(const std::vector<const NodeSpec*>& nodes, Sessions& sessions) {
+  const auto found = Find(nodes, sessions);
+  if (!found) return Fail(found.error());
+  return std::any_of(found->begin(), found->end(),
+                     [](const UnfinishedApply& one) { return one.state != "finished"; });
+}
+
 Result<std::vector<std::string>> EndUnfinishedApplies(const std::vector<const NodeSpec*>& nodes,
                                                       bool whole, Sessions& sessions) {
   const auto unfinished = Find(nodes, sessions);

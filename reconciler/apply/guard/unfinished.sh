@@ -6,6 +6,22 @@
 is_superseded=false
 newline='
 '
+# As a rule all have ended, and no program is needed to say so: what is finished was committed, what is reverted was not.
+list_ended() { # non-zero: one has not
+  ended=
+  for J in "$D"/journal/*; do
+    [ -e "$J/guard" ] && [ -e "$J/order" ] || continue
+    ! is_volatile || return 1
+    read_text "$J/state"
+    case $text in
+      finished) [ -L "$J/decision" ] && ended="$ended${J##*/} finished$newline" || return 1 ;;
+      reverted) ;;
+      *) return 1 ;;
+    esac
+  done
+  printf '%s' "$ended"
+}
+! list_ended || exit 0
 # Every journal's decision in one look: "JOURNAL commit" or "JOURNAL revert", a line each.
 decisions=$newline$(find "$D/journal" -maxdepth 2 -name decision -type l -printf '%h %l\n' 2>/dev/null)$newline
 for J in $(grep -sH '' "$D"/journal/*/order | sort -t : -k 2 -rn | cut -d : -f 1); do

@@ -16,6 +16,7 @@ add_temporary() {
   find_state "$1"
   find_own "$1" all
   [ "$state" = link ] && [ -z "$own" ] && [ "$1" != "$session_port" ] || return 0
+  listing_is_old=yes
   derive "$1" &&
     run 5 ip -6 address replace "$derived/64" dev "$1" scope link nodad valid_lft "$LIFETIME" preferred_lft "$LIFETIME"
 }
@@ -29,12 +30,14 @@ report() {
 read -r name </proc/sys/kernel/hostname
 echo "host $name"
 list_addresses
+listing_is_old=
 # shellcheck disable=SC2086 # four words
 find_session_port $1
 for iface in $PORTS; do add_temporary "$iface"; done
 # shellcheck disable=SC2034 # counts only
 for round in 1 2 3 4; do
-  list_addresses
+  [ -z "$listing_is_old" ] || list_addresses
+  listing_is_old=yes
   tentative=
   for iface in $PORTS; do
     find_state "$iface"

@@ -10,6 +10,7 @@ END
   return 1
 }
 list_addresses
+case $listing in *' dynamic '*) ;; *) PORTS= ;; esac # as a rule there is none to remove
 for port in $PORTS; do
   derive "$port" && has_end "$port" "$derived" || continue
   find_own "$port" all

@@ -66,6 +66,7 @@ class ApplyRun {
 
   int ExecuteOnce(const std::optional<Plan>& saved) {
     EnterInterruptPhase(InterruptPhase::kBefore);
+    if (flags_.yes) apply_.LockAhead();  // there is no prompt in between
     Proposal proposal = apply_.Propose(saved);
     if (!proposal.unfinished.empty()) {
       for (const std::string& line : proposal.unfinished) std::cerr << line << '\n';

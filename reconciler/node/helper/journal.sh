@@ -1,8 +1,15 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # J, T and d are the caller's
-# shellcheck disable=SC2010,SC2013 # steps are called by digits, children by numbers
+# shellcheck disable=SC2013 # children are called by numbers
 # Functions over an apply's journal in $J, which the scripts left on a node need as well.
-steps() { ls "$J" | grep -x '[0-9]*' | sort "$@"; }
+# Into `steps`: the numbers of the steps, the last one first or last. No program is started for that.
+list_steps() { # -n|-rn
+  steps=
+  for step in "$J"/[0-9] "$J"/[0-9][0-9] "$J"/[0-9][0-9][0-9] "$J"/[0-9][0-9][0-9][0-9]; do
+    [ -d "$step" ] || continue
+    case $1 in -rn) steps="${step##*/} $steps" ;; *) steps="$steps ${step##*/}" ;; esac
+  done
+}
 
 # What this node decided about a plan (commit, revert, or nothing yet), and how far it is. A revert that could not be
 # written down in the journal stands here.

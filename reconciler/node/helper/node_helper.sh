@@ -154,7 +154,8 @@ heartbeat() { undecided && progress 0; }
 # ready beside its target, so that the commit itself only renames.
 prepare() {
   seen='|'
-  for step in $(steps -rn); do
+  list_steps -rn
+  for step in $steps; do
     d=$J/$step
     [ -e "$d/path" ] && [ -e "$d/begun" ] || continue
     load_target || say "no such user on this node: $(cat "$d/path")" || return 1

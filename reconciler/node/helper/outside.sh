@@ -53,13 +53,13 @@ list_addresses() { # [now]
   done
 }
 
-# What ip shows of both families, with a line "family -4" or "family -6" before each. Tabs and the marks of broken lines are
-# blanks.
+# What ip shows of both families, with a line "family -4" or "family -6" before each. The marks of broken lines, and tabs,
+# become blanks behind it.
 show_families() { # ARG…, of ip
   for family in -4 -6; do
     printf '%s\n' "family $family"
     ip -o $family "$@"
-  done | tr '\\\t' '  '
+  done
 }
 
 list_routes() { # [now]
@@ -74,7 +74,7 @@ list_routes() { # [now]
     of_fabric $line && continue
     [ "${1:-}" = now ] || ! fleeting "$line" ' expires' || continue
     printf '%s\n' "route $family $line"
-  done | sed 's/ expires [0-9]*sec//; s/ \(linkdown\|dead\|offload\|cache\)//g; s/ error -[0-9]*//; s/  */ /g; s/ $//'
+  done | sed 's/[\\	]/ /g; s/ expires [0-9]*sec//; s/ \(linkdown\|dead\|offload\|cache\)//g; s/ error -[0-9]*//; s/  */ /g; s/ $//'
 }
 
 list_rules() {
@@ -82,7 +82,7 @@ list_rules() {
     case $line in family\ *) family=${line#family }; continue ;; esac
     # shellcheck disable=SC2086 # words
     of_fabric $line || printf '%s\n' "rule $family pref ${line%%:*}${line#*:}"
-  done | sed 's/ \[[a-z]*\]//; s/  */ /g; s/ $//'
+  done | sed 's/[\\	]/ /g; s/ \[[a-z]*\]//; s/  */ /g; s/ $//'
 }
 
 list_outside() { # KINDS [now]

@@ -322,6 +322,50 @@ TEST_F(ClusterApplyTest, ALockedNodeIsRefusedWithTheOthersLease) {
   EXPECT_EQ(result.refusal->errors.at(0).message, "another apply is running: ada@desk");
 }
 
+TEST_F(ClusterApplyTest, WithoutAPromptOneReadingBelowTheLockServesBoth) {
+  Start();
+  apply_->LockAhead();
+  EXPECT_EQ(reads_.size(), 0u);
+  const Proposal proposal = apply_->Propose(std::nullopt);
+  ASSERT_TRUE(proposal.plan);
+  EXPECT_EQ(reads_.size(), 1u);
+  readings_ = {FactsWith("1"), FactsWith("2")};  // what the apply made of it
+  const ClusterApplyResult result = apply_->CarryOut(*proposal.plan);
+  EXPECT_FALSE(result.refusal);
+  EXPECT_EQ(changes_, 1);
+}
+
+TEST_F(ClusterApplyTest, ANodeThatIsLockedAheadByAnotherIsReadAndRefusedAsAnyOther) {
+  network_.SetNode("spark-2", {.shell =
+                                   [](const std::string& script) {
+                                     const std::string nonce =
+                                         script.substr(script.find("NONCE='") + 7, 32);
+                                     const std::string done = "\n" + nonce + " done 9\n";
+                                     return ScriptReply{.out = "ada@desk" + done, .err = done};
+                                   },
+                               .runs_at = "\n"});
+  Start();
+  apply_->LockAhead();
+  EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kLocked);
+}
+
+TEST_F(ClusterApplyTest, AnUnfinishedApplyIsNotEndedAhead) {
+  network_.SetNode("spark-1", SessionNode([](const std::string&, const std::string&) {
+                     return ScriptReply{.out = "0123-4567 none\n"};
+                   }));
+  readings_ = {FactsWith("1")};
+  readings_.front().nodes["spark-1"].apply.undecided = {"0123-4567"};
+  Start();
+  apply_->LockAhead();
+  EXPECT_EQ(apply_->Propose(std::nullopt).unfinished.size(), 1u);
+}
+
+TEST_F(ClusterApplyTest, AnUninstallLocksNothingAhead) {
+  Start({.uninstall = true});
+  apply_->LockAhead();
+  EXPECT_TRUE(network_.ListScripts("spark-1").empty());
+}
+
 TEST_F(ClusterApplyTest, TheCablesAreCheckedOnlyWhereTheApplyMaySetLinks) {
   plugins_.push_back({.name = "links", .sets_links = true});
   Start({.only = {"values"}});

@@ -161,5 +161,47 @@ TEST(CountRounds, IsHowOftenAThreadTakesANode) {
   EXPECT_EQ(CountRounds(0, 2), 1u);
 }
 
+TEST(NodePool, ANodeThatDidNotOpenAheadIsNotWaitedForAgain) {
+  int dialled = 0;
+  FakeNetwork network({{"spark-1", Counted::Echo()}});
+  NodePool pool([&](const NodeSpec& node) -> Result<std::unique_ptr<Transport>> {
+    ++dialled;
+    if (node.name == "spark-1") return network.Dialer()(node);
+    return Fail({.kind = ErrorKind::kTransport, .message = "no answer within 10 s"});
+  });
+  const NodeSpec good{.name = "spark-1"};
+  const NodeSpec silent{.name = "spark-2"};
+  EXPECT_FALSE(pool.OpenAhead({&good, &silent}));
+  EXPECT_EQ(pool.Run(silent, "true\n", Milliseconds(1000)).error().message,
+            "no answer within 10 s");
+  EXPECT_EQ(dialled, 2);
+  EXPECT_FALSE(pool.Run(silent, "true\n", Milliseconds(1000)));
+  EXPECT_EQ(dialled, 3);
+  EXPECT_TRUE(pool.OpenAhead({&good}));
+  EXPECT_EQ(dialled, 3);
+}
+
+TEST(NodePool, WhatRunsElsewhereNeedsNoConnectionUntilAllAreDropped) {
+  Counted counted;
+  counted.pool.RunElsewhere([](const NodeSpec&, std::string_view script, Milliseconds) {
+    return std::optional(Result<ScriptReply>(ScriptReply{.out = std::string(script)}));
+  });
+  EXPECT_EQ(counted.pool.Run(counted.node, "there", Milliseconds(1000))->out, "there");
+  EXPECT_EQ(counted.shells, 0);
+  EXPECT_EQ(counted.pool.Runs("spark-1"), 1u);
+  counted.pool.DropAll();
+  (void)counted.pool.Run(counted.node, "here", Milliseconds(1000));
+  EXPECT_EQ(counted.shells, 1);
+}
+
+TEST(NodePool, ANodeOfNoElsewhereIsConnectedTo) {
+  Counted counted;
+  counted.pool.RunElsewhere([](const NodeSpec&, std::string_view, Milliseconds) {
+    return std::optional<Result<ScriptReply>>();
+  });
+  (void)counted.pool.Run(counted.node, "here", Milliseconds(1000));
+  EXPECT_EQ(counted.shells, 1);
+}
+
 }  // namespace
 }  // namespace reconciler

@@ -76,8 +76,14 @@ TEST_F(BeaconProofTest, ItsAddressesAreSetOnEachInterface) {
             "ip -6 address replace fd00::2:1/64 dev rail1 nodad\n");
 }
 
-TEST_F(BeaconProofTest, APeerThatAnswersOnEachInterfaceIsFoundThere) {
-  EXPECT_EQ(LookForPeers(), "spark-2 rail0 answers\nspark-2 rail1 answers");
+TEST_F(BeaconProofTest, APeerThatAnswersOnOneInterfaceIsLookedForOnNoOther) {
+  EXPECT_EQ(LookForPeers(), "spark-2 rail0 answers");
+  EXPECT_THAT(Get(Path("calls")), testing::Not(testing::HasSubstr("-I rail1")));
+}
+
+TEST_F(BeaconProofTest, WhereItDoesNotAnswerOnTheFirstAllAreTried) {
+  SetPing("rail1");
+  EXPECT_EQ(LookForPeers(), "spark-2 rail0 silent\nspark-2 rail1 answers");
 }
 
 TEST_F(BeaconProofTest, APeerThatAnswersOnNoneIsSilent) {
