@@ -3,54 +3,21 @@ failed apply leaves what was there, that one apply brings all of it, and what a 
 
 import unittest
 
+from local_apt import INSTALLED, Package, repository
 from spark_lab import LabTest, cluster
 
 PAIR = cluster("pair.yaml")
-# A flat repository needs no signature where it is trusted, and no dpkg-dev: its index is made here. A second one is on a server
-# that no node reaches; apt has its index and would fetch from it.
-REPOSITORY = r"""
-set -e
-build() { # NAME VERSION DEPENDS
-  mkdir -p /srv/apt /srv/build/DEBIAN
-  { printf 'Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: lab <lab@lab>\nDescription: a package of the lab\n' "$1" "$2"
-    [ -z "$3" ] || echo "Depends: $3"; } >/srv/build/DEBIAN/control
-  dpkg-deb --build /srv/build "/srv/apt/$1_$2.deb" >/dev/null
-  rm -r /srv/build
-}
-index() { # DEB…
-  for deb in "$@"; do
-    dpkg-deb -f "$deb"
-    printf 'Filename: ./%s\nSize: %s\nSHA256: %s\n\n' "${deb##*/}" "$(stat -c %s "$deb")" "$(sha256sum "$deb" | cut -d' ' -f1)"
-  done
-}
-build demo-lib 1.0 ''
-build demo-tool 1.0 'demo-lib (>= 1.0)'
-build demo-nccl 2.27-1 ''
-build demo-nccl 2.28-1 ''
-build demo-dev 2.27-1 'demo-nccl (= 2.27-1)'
-build demo-dev 2.28-1 'demo-nccl (= 2.28-1)'
-build demo-held 1.0 ''
-build demo-held 2.0 ''
-build demo-base 1.0 ''
-build demo-base 2.0 ''
-build demo-pull 1.0 'demo-base (>= 2.0)'
-build demo-remote 1.0 ''
-mkdir -p /srv/remote
-mv /srv/apt/demo-remote_1.0.deb /srv/remote
-cd /srv/apt
-index ./*.deb >Packages
-mv /etc/apt/sources.list /etc/apt/sources.list.off 2>/dev/null || true
-rm -f /etc/apt/sources.list.d/*
-printf 'Types: deb\nURIs: file:/srv/apt\nSuites: ./\nTrusted: yes\n' >/etc/apt/sources.list.d/lab.sources
-rm -f /etc/apt/apt.conf.d/*proxy*
-apt-get -qq update
-printf 'Types: deb\nURIs: http://packages.invalid/apt\nSuites: ./\nTrusted: yes\n' >/etc/apt/sources.list.d/remote.sources
-cd /srv/remote
-index ./*.deb >/var/lib/apt/lists/packages.invalid_apt_._Packages
+REPOSITORY = repository(
+    (Package("demo-lib"), Package("demo-tool", depends="demo-lib (>= 1.0)"),
+     Package("demo-nccl", "2.27-1"), Package("demo-nccl", "2.28-1"),
+     Package("demo-dev", "2.27-1", "demo-nccl (= 2.27-1)"), Package("demo-dev", "2.28-1", "demo-nccl (= 2.28-1)"),
+     Package("demo-held"), Package("demo-held", "2.0"), Package("demo-base"), Package("demo-base", "2.0"),
+     Package("demo-pull", depends="demo-base (>= 2.0)")),
+    unreachable=(Package("demo-remote"),))
+BEFORE = """
 apt-get -qq -y install demo-nccl=2.27-1 demo-dev=2.27-1 demo-held=1.0 demo-base=1.0
 apt-mark hold demo-held
 """
-INSTALLED = "dpkg-query -W -f '${Package} ${db:Status-Status} ${Version}\\n' | grep ' installed '; apt-mark showauto | sort"
 PACKAGES = """
 packages:
   - demo-tool
@@ -91,7 +58,7 @@ class Packages(LabTest):
     def setUpClass(cls):
         super().setUpClass()
         for node in (1, 2):
-            cls.lab.sh(node, REPOSITORY)
+            cls.lab.sh(node, REPOSITORY + BEFORE)
         cls.before = [cls.lab.sh(node, INSTALLED) for node in (1, 2)]
 
     def manifest(self, packages, *replacements):
