@@ -152,6 +152,37 @@ TEST_F(BootServicesScript, WhatShowsAnInterfaceDoesNotConfigureIt) {
   }
 }
 
+// As a guide for two Sparks with one cable has them: one unit turns ports off at each boot, the
+// other sets buffers and an MTU. What the first one says of a port that is not ours counts too.
+TEST_F(BootServicesScript, ScriptsThatTurnPortsOffOrTuneThemAtBootAreNamed) {
+  for (const char* name : {"disable-unused-nics", "rdma-optimize"}) {
+    Put(std::string("units/") + name + ".service",
+        "[Unit]\nDescription=Ports of the mesh\nAfter=network.target\n[Service]\nType=oneshot\n"
+        "RemainAfterExit=yes\nExecStart=" +
+            Path(std::string(name) + ".sh") + "\n" + kInstall);
+    Enable(std::string(name) + ".service");
+  }
+  Put("disable-unused-nics.sh",
+      "#!/bin/bash\n# ports without a cable\n"
+      "ip link set dev enp1s0f1np1 down 2>/dev/null\nip link set dev enP7s7 down 2>/dev/null\n"
+      "echo \"off since $(date)\"\n");
+  Put("rdma-optimize.sh",
+      "#!/bin/bash\nsysctl -w net.core.rmem_max=268435456\n"
+      "ip link set dev enP2p1s0f1np1 mtu 9000 2>/dev/null\n"
+      "modprobe nvidia-peermem 2>/dev/null || true\n");
+  const std::string enabled = " active <multi-user.target.wants >multi-user.target.wants\n  ";
+  EXPECT_EQ(Read(), "disable-unused-nics.service" + enabled +
+                        "disable-unused-nics.service\n"
+                        "  disable-unused-nics.sh enP7s7 enp1s0f1np1 configures\n"
+                        "rdma-optimize.service" +
+                        enabled +
+                        "rdma-optimize.service\n"
+                        "  rdma-optimize.sh enP2p1s0f1np1 configures\n");
+  // A service that only tunes kernel settings names no port.
+  Put("rdma-optimize.sh", "#!/bin/bash\nsysctl -w net.core.rmem_max=268435456\n");
+  EXPECT_EQ(Read().find("rdma-optimize.sh"), std::string::npos);
+}
+
 // As the script of a model server has them.
 TEST_F(BootServicesScript, AVariableOfNcclNamesNoInterfaceThatIsConfigured) {
   PutService("a.service", Path("a"));
