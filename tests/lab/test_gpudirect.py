@@ -8,43 +8,13 @@ import os
 import tempfile
 import unittest
 
+from nodes.stand_in_modules import DRIVER, MODULES
 from spark_lab import LabTest, cluster, speed
 
 GPUDIRECT = cluster("gpudirect.yaml")
 FILE = "/etc/modules-load.d/60-spark-reconcile.conf"
 NETPLAN = "/etc/netplan/60-spark-reconcile.yaml"
 ENV = "/etc/spark-reconcile/nccl.env"
-
-FAKE = r"""
-set -e
-mount -t tmpfs none /sys/module
-cat >/usr/local/sbin/modprobe <<'END'
-#!/bin/sh
-for name do :; done
-case $1 in
--n) [ "$name" != gone ] || { echo "modprobe: FATAL: Module gone not found in directory /lib/modules/6" >&2; exit 1; }
-    echo "insmod /lib/modules/6/$name.ko" ;;
-*) echo "modprobe $name" >>/run/modules.log; mkdir -p "/sys/module/$name"
-   echo live >"/sys/module/$name/initstate"; echo 0 >"/sys/module/$name/refcnt" ;;
-esac
-END
-cat >/usr/local/sbin/rmmod <<'END'
-#!/bin/sh
-echo "rmmod $1" >>/run/modules.log
-rm -r "/sys/module/$1"
-END
-chmod 755 /usr/local/sbin/modprobe /usr/local/sbin/rmmod
-"""
-# The output of real drivers: a Spark's, and that of a card beside an HCA driver that knows peer memory.
-DRIVER = r"""
-set -e
-mount -t tmpfs none /proc/driver
-mkdir -p /proc/driver/nvidia/gpus/000f:01:00.0
-echo 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.142  Release Build' >/proc/driver/nvidia/version
-printf 'Model: \t\t NVIDIA %s\n' "$GPU" >/proc/driver/nvidia/gpus/000f:01:00.0/information
-echo '0000000000000000 T ib_register_peer_memory_client [ib_core]' >/run/kallsyms
-mount --bind /run/kallsyms /proc/kallsyms
-"""
 # Says what the test wants of a GPU's attributes.
 CUDA = """
 int cuInit(unsigned flags) { return flags; }
@@ -150,7 +120,7 @@ class Gpudirect(LabTest):
 
     def test_6_a_listed_module_is_loaded_and_named_for_the_next_boot(self):
         for node in (1, 2):
-            self.lab.sh(node, FAKE)
+            self.lab.sh(node, MODULES)
         manifest = self.manifest("gpudirect: {modules: [nvme-tcp]}\n")
         self.apply(manifest, 0)
         self.assert_empty_plan(manifest)

@@ -3,7 +3,7 @@ failed apply leaves what was there, that one apply brings all of it, and what a 
 
 import unittest
 
-from local_apt import INSTALLED, Package, repository
+from nodes.local_apt import INSTALLED, Package, repository
 from spark_lab import LabTest, cluster
 
 PAIR = cluster("pair.yaml")
