@@ -1,5 +1,6 @@
 """Packages of apt, from a repository of local files that the test makes on each node: what a plan shows and blocks, that a
-failed apply leaves what was there, that one apply brings all of it, and what a prune removes."""
+failed apply leaves what was there, that one apply brings all of it, and what a prune removes. And versions of tools that a node's
+programs and files say, which stand in for Docker, NVIDIA's container toolkit and the driver."""
 
 import unittest
 
@@ -47,6 +48,15 @@ for attempt in range(600):
         open("/run/apt-waited", "w").write("%d" % time.time())
         sys.exit()
     time.sleep(0.2)"""
+# What the programs print, and where a driver shows its version.
+TOOLS = """
+printf '#!/bin/sh\\n[ "$*" = --version ] && echo "Docker version {docker}, build 4eba377"\\n' >/usr/bin/docker
+printf '#!/bin/sh\\n[ "$*" = --version ] && printf "NVIDIA Container Toolkit CLI version {toolkit}\\\\ncommit: f202b80\\\\n"\\n' >/usr/bin/nvidia-ctk
+chmod 755 /usr/bin/docker /usr/bin/nvidia-ctk
+mountpoint -q /sys/module || mount -t tmpfs none /sys/module
+mkdir -p /sys/module/nvidia && echo {driver} >/sys/module/nvidia/version
+"""
+MINIMUM = 'minimum_versions: {driver: "580", docker: "28.1", container_toolkit: "1.17.8"}\n'
 
 
 class Packages(LabTest):
@@ -121,6 +131,24 @@ class Packages(LabTest):
         for text, before in zip(self.installed(), self.before, strict=True):
             names = [{line.split()[0] for line in one.splitlines() if " installed " in line} for one in (text, before)]
             self.assertEqual(names[0] - names[1], {"demo-lib"})  # its own entry found it there
+
+    def versions_that_are_named(self):
+        return sorted((one["severity"], one["code"], one["message"], one["nodes"])
+                      for one in self.plan(self.manifest(MINIMUM))["diagnostics"] if one["code"].startswith("packages-"))
+
+    def test_6_a_tool_that_is_missing_too_old_or_behind_another_node_is_named(self):
+        for node in (1, 2):
+            self.lab.sh(node, TOOLS.format(docker="28.1.1", toolkit="1.17.8", driver="580.95.05"))
+        self.assertEqual(self.versions_that_are_named(), [])
+        self.lab.sh(2, TOOLS.format(docker="24.0.7", toolkit="1.17.8", driver="580.82.09") + "rm /usr/bin/nvidia-ctk")
+        self.assertEqual(self.versions_that_are_named(), [
+            ("informs", "packages-tools-differ", "NVIDIA driver: 580.82.09, and spark-1 has 580.95.05", ["spark-2"]),
+            ("warns", "packages-tool-missing", "NVIDIA container toolkit: wanted 1.17.8 or later, found none", ["spark-2"]),
+            ("warns", "packages-tool-too-old", "Docker: wanted 28.1 or later, found 24.0.7", ["spark-2"])])
+        self.lab.sh(2, "printf '#!/bin/sh\\nexit 1\\n' >/usr/bin/docker")
+        self.assertIn(("warns", "packages-tool-unknown",
+                       "Docker: wanted 28.1 or later, and its version is unknown: it does not say its version", ["spark-2"]),
+                      self.versions_that_are_named())
 
 
 if __name__ == "__main__":
