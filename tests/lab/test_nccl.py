@@ -5,6 +5,7 @@ import os
 import tempfile
 import unittest
 
+from nodes.shown_interfaces import COPY, HIDE, TO_SSHD
 from spark_lab import LabTest, cluster
 
 NCCL = cluster("nccl.yaml")
@@ -139,6 +140,29 @@ class Nccl(LabTest):
         self.assertEqual(dict(flag.removeprefix("--env=").split("=", 1) for flag in flags[7:]), WANTED)
         body = [line for line in self.lab.sh(2, f"cat {SHELL_FILE}").splitlines()[2:]]
         self.assertEqual(env("sh").splitlines(), body)
+
+    def test_7b_ranks_do_not_meet_on_wifi(self):
+        """The management port, shown to sshd as what a wireless driver's interface is; no radio is in the lab."""
+        self.lab.sh(2, COPY + "open_up enP7s7; mkdir /opt/net/enP7s7/phy80211\n" + TO_SSHD)
+        advice = ": write the address of a wired port as the node's address, or nccl.bootstrap: fabric"
+        avoided = "enP7s7 has the management address and is wireless: the ranks meet on {} instead" + advice
+        # The note is about spark-2 alone, and so are the changes.
+        self.assertEqual(self.warned(NCCL), {("spark-2", "bootstrap"): avoided.format("enp1s0f1np1")})
+        self.assertEqual({node for node, _, _ in self.changes(self.plan(NCCL))}, {"spark-2"})
+        self.spark("apply", NCCL, "--yes", "--no-verify", expect=2)
+        for node, netdev in ((1, "enP7s7"), (2, "enp1s0f1np1")):
+            login = self.lab.lab("ssh", str(node), "bash", "-lc", "env").stdout
+            self.assertEqual(variables(login)["NCCL_SOCKET_IFNAME"], f"={netdev}")
+        # With a wired interface in the same network, that is taken.
+        self.lab.sh(2, "ip link add wired0 type veth peer name wired0-end && ip link set wired0-end up && ip link set wired0 up && "
+                       "ip address add 192.168.1.122/24 dev wired0 noprefixroute")
+        self.assertEqual(self.warned(NCCL), {("spark-2", "bootstrap"): avoided.format("wired0")})
+        self.lab.sh(2, "ip link del wired0")
+        fabric = self.variant(("mode: auto", "mode: auto\n  bootstrap: fabric"))
+        self.assertEqual(self.warned(fabric), {})
+        self.lab.sh(2, HIDE)
+        self.spark("apply", NCCL, "--yes", "--no-verify", expect=0)
+        self.assert_empty_plan(NCCL)
 
     def test_8_a_manifest_without_the_section_queries_nothing(self):
         bare = self.variant(("nccl:\n  mode: auto\n  env: {NCCL_DEBUG: WARN, NCCL_IB_TC: 106}\n", ""))

@@ -9,25 +9,19 @@ import unittest
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from nodes.shown_interfaces import COPY, HIDE, TO_SSHD  # noqa: E402
 from spark_lab import LabTest, cluster  # noqa: E402
 
 PAIR = cluster("pair.yaml")
 # The former name, the new one, and the PCI function.
 PORTS = (("enp1s0f1np1", "enp3s0f1np1", "0000:03:00.1"), ("enP2p1s0f1np1", "enP4p3s0f1np1", "0004:03:00.1"))
 RENAME = "ip link set {0} down; ip address flush dev {0}; ip link set {0} name {1}; ip link set {1} up\n"
-# /opt/net is what sshd sees.
-SHOW = """rm -rf /opt/net /opt/pci; mkdir -p /opt/net /opt/pci/mlx5_core; cp -a /sys/class/net/. /opt/net
-port() {
-  rm /opt/net/$1; mkdir -p /opt/net/$1 /opt/pci/$2
-  for file in /sys/class/net/$1/*; do ln -s /sys/devices/virtual/net/$1/${file##*/} /opt/net/$1; done
+SHOW = COPY + """port() {
+  open_up $1; mkdir -p /opt/pci/mlx5_core /opt/pci/$2
   rm /opt/net/$1/phys_port_name /opt/net/$1/speed; echo p1 >/opt/net/$1/phys_port_name; echo 200000 >/opt/net/$1/speed
   ln -s /opt/pci/$2 /opt/net/$1/device; ln -s /opt/pci/mlx5_core /opt/pci/$2/driver
 }
 """
-TO_SSHD = """mkdir -p /etc/systemd/system/ssh.service.d
-printf '[Service]\\nBindReadOnlyPaths=/opt/net:/sys/class/net\\n' >/etc/systemd/system/ssh.service.d/names.conf
-systemctl daemon-reload; systemctl restart ssh"""
-HIDE = "rm -r /etc/systemd/system/ssh.service.d /opt/net /opt/pci; systemctl daemon-reload; systemctl restart ssh"
 # What of ours names the former ports, and the others.
 LEFT = "grep -rlE 'enp1s0f1np1|enP2p1s0f1np1' /etc /run/systemd/network /run/netplan; true"
 LEFT_OF_OTHERS = LEFT.replace("enp1s0f1np1|enP2p1s0f1np1", "enp3s0f1np1|enP4p3s0f1np1")
