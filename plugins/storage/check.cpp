@@ -11,8 +11,6 @@
 namespace reconciler::plugins::storage {
 namespace {
 
-// Those that several nodes may write to, since they lock what they write.
-constexpr std::array<std::string_view, 2> kForManyWriters = {"gfs2", "ocfs2"};
 // What a node needs to run. A path below one of the first is refused too.
 constexpr std::array<std::string_view, 11> kSystemFolders = {
     "/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/root", "/run", "/sbin", "/sys", "/usr"};
@@ -33,18 +31,6 @@ bool IsCleanPath(const std::string& path) {
   return std::none_of(parts.begin() + 1, parts.end(), [](const std::string& part) {
     return part.empty() || part == "." || part == "..";
   });
-}
-
-// One by its UUID and one by its label may be the same.
-bool MayBeOneFileSystem(const Volume& a, const Volume& b) {
-  if (a.nqn != b.nqn) return false;
-  if (!a.uuid.empty() && !b.uuid.empty()) return ToLower(a.uuid) == ToLower(b.uuid);
-  return a.label.empty() || b.label.empty() || a.label == b.label;
-}
-
-bool NeedsOneWriter(const Volume& volume) {
-  return !volume.read_only && std::find(kForManyWriters.begin(), kForManyWriters.end(),
-                                        volume.filesystem) == kForManyWriters.end();
 }
 
 class Checker {

@@ -99,7 +99,11 @@ class Finder {
     }
     const std::vector<std::string> options = Split(mount.options, ',');
     const bool writes = std::find(options.begin(), options.end(), "rw") != options.end();
-    if (!volume.read_only || !writes) return;
+    if (writes != volume.read_only) return;
+    if (!writes) {
+      AddReadOnly(volume);
+      return;
+    }
     Add({.severity = Severity::kWarns,
          .code = "storage-mounted-writable",
          .message =
@@ -108,6 +112,18 @@ class Finder {
                          volume.mount),
          .next_step = fmt::format("umount {} at once, then systemctl start {}", volume.mount,
                                   NameMountUnit(volume))},
+        volume);
+  }
+
+  // As it was before the manifest changed, or since the kernel met an error.
+  void AddReadOnly(const Volume& volume) {
+    Add({.severity = Severity::kWarns,
+         .code = "storage-mounted-read-only",
+         .message =
+             fmt::format("{}: wanted it for writing, found it mounted read-only", volume.mount),
+         .next_step = fmt::format("umount {}, then systemctl start {}; where dmesg has an error of "
+                                  "the file system, check it before",
+                                  volume.mount, NameMountUnit(volume))},
         volume);
   }
 

@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 # What the node has of volumes. Arguments: -p MOUNT, -d DEVICE and -u UNIT, as often as needed. Lines:
 #   nvme_cli yes|no      module yes|no      subsystem STATE NQN      device LINK TARGET      unit STATE ACTIVE NAME
-#   mount PATH SOURCE TYPE OPTIONS
+#   mount PATH SOURCE TYPE OPTIONS      writable LINK PATH, of a device that is mounted for writing anywhere
 export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"
 if command -v nvme >/dev/null 2>&1; then echo 'nvme_cli yes'; else echo 'nvme_cli no'; fi
 if [ -d /sys/module/nvme_tcp ] || modprobe -n -q nvme-tcp 2>/dev/null; then echo 'module yes'; else echo 'module no'; fi
@@ -16,7 +16,13 @@ while [ $# -gt 1 ]; do
       # The last one is what programs see.
       awk -v path="$2" '$2 == path { line = "mount " $2 " " $1 " " $3 " " $4 } END { if (line != "") print line }' /proc/self/mounts
       ;;
-    -d) if [ -e "$2" ]; then printf 'device %s %s\n' "$2" "$(readlink -f "$2")"; fi ;;
+    -d)
+      if [ -e "$2" ]; then
+        target=$(readlink -f "$2")
+        printf 'device %s %s\n' "$2" "$target"
+        awk -v link="$2" -v device="$target" '$1 == device && ("," $4 ",") ~ /,rw,/ { print "writable " link " " $2; exit }' /proc/self/mounts
+      fi
+      ;;
     -u)
       printf 'unit %s %s %s\n' "$(systemctl is-enabled -- "$2" 2>/dev/null | sed -n 1p | grep . || echo not-found)" \
         "$(systemctl is-active -- "$2" 2>/dev/null | sed -n 1p | grep . || echo unknown)" "$2"

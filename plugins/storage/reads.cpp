@@ -20,6 +20,7 @@ void ReadStorageLine(const std::string& line, StorageFacts& facts) {
   if (what == "module") facts.module = words[1] == "yes";
   if (what == "subsystem" && words.size() == 3) facts.subsystems[words[2]] = words[1];
   if (what == "device" && words.size() == 3) facts.devices[words[1]] = words[2];
+  if (what == "writable" && words.size() == 3) facts.writable[words[1]] = words[2];
   if (what == "unit" && words.size() == 4) {
     facts.units[words[3]] = {.unit_file = words[1] == "not-found" ? "" : words[1],
                              .active = words[2]};
@@ -31,7 +32,7 @@ void ReadStorageLine(const std::string& line, StorageFacts& facts) {
 
 }  // namespace
 
-RunProbe MakeStorageProbe(const std::vector<Volume>& volumes) {
+RunProbe MakeStorageProbe(const std::vector<Volume>& volumes, const std::vector<Volume>& others) {
   RunProbe probe{.id = kStorage,
                  .argv = {"sh", "-c", std::string(kReadStorageSh), "sh"},
                  .time_limit_s = kStorageLimitS};
@@ -45,6 +46,7 @@ RunProbe MakeStorageProbe(const std::vector<Volume>& volumes) {
     append("-u", NameMountUnit(volume));
     append("-u", NameConnectUnit(volume));
   }
+  for (const Volume& volume : others) append("-d", volume.Device());
   return probe;
 }
 

@@ -8,7 +8,8 @@
 
 namespace reconciler::plugins::storage {
 
-RunProbe MakeStorageProbe(const std::vector<Volume>& volumes);
+// Of `others`, volumes of other nodes, only whether this one writes to them.
+RunProbe MakeStorageProbe(const std::vector<Volume>& volumes, const std::vector<Volume>& others);
 // Fills StorageFacts.
 void StoreStorage(const ProbeReply& reply, NodeFacts& facts);
 

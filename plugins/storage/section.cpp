@@ -1,9 +1,15 @@
 #include "plugins/storage/section.h"
 
 #include <algorithm>
+#include <array>
+
+#include "reconciler/base/text.h"
 
 namespace reconciler::plugins::storage {
 namespace {
+
+// Those that several nodes may write to, since they lock what they write.
+constexpr std::array<std::string_view, 2> kForManyWriters = {"gfs2", "ocfs2"};
 
 std::vector<std::string> ReadWords(const Value* list) {
   std::vector<std::string> words;
@@ -41,6 +47,17 @@ bool Volume::On(const NodeName& node) const {
 
 std::string Volume::Device() const {
   return uuid.empty() ? "/dev/disk/by-label/" + label : "/dev/disk/by-uuid/" + uuid;
+}
+
+bool NeedsOneWriter(const Volume& volume) {
+  return !volume.read_only && std::find(kForManyWriters.begin(), kForManyWriters.end(),
+                                        volume.filesystem) == kForManyWriters.end();
+}
+
+bool MayBeOneFileSystem(const Volume& a, const Volume& b) {
+  if (a.nqn != b.nqn) return false;
+  if (!a.uuid.empty() && !b.uuid.empty()) return ToLower(a.uuid) == ToLower(b.uuid);
+  return a.label.empty() || b.label.empty() || a.label == b.label;
 }
 
 std::vector<Volume> ReadVolumes(const ClusterSpec& cluster) {

@@ -30,6 +30,11 @@ struct Volume {
   std::string Device() const;  // a link of /dev/disk, which stays whatever the device is called
 };
 
+// Whether a second node that writes to it destroys it.
+bool NeedsOneWriter(const Volume& volume);
+// One by its UUID and one by its label may be the same.
+bool MayBeOneFileSystem(const Volume& a, const Volume& b);
+
 std::vector<Volume> ReadVolumes(const ClusterSpec& cluster);
 std::vector<Volume> ReadVolumes(const ClusterSpec& cluster, const NodeName& node);
 

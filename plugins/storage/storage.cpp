@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
 
 #include "plugins/common/ownership/owned.h"
@@ -12,6 +13,7 @@
 #include "plugins/storage/section.h"
 #include "plugins/storage/units.h"
 #include "plugins/storage/volume.sh.h"
+#include "plugins/storage/writers.h"
 #include "reconciler/base/mark.h"
 
 namespace reconciler::plugins::storage {
@@ -22,11 +24,24 @@ constexpr int kStopLimitS = 120;  // systemd's own limit for a stop is 90 s
 
 std::string MakeUnitPath(const std::string& unit) { return "/etc/systemd/system/" + unit; }
 
+// Of other nodes: this one may have it mounted for writing all the same.
+std::vector<Volume> ListOthersWithOneWriter(const ClusterSpec& cluster, const NodeSpec& node) {
+  std::vector<Volume> volumes = ReadVolumes(cluster);
+  std::erase_if(volumes, [&](const Volume& volume) {
+    return volume.On(node.name) || !NeedsOneWriter(volume);
+  });
+  return volumes;
+}
+
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
   const std::vector<Volume> volumes = ReadVolumes(cluster, node.name);
-  if (volumes.empty()) return {};
-  std::vector<Read> reads = {MakeStorageProbe(volumes), MakeGpuContainerProbe(),
-                             ReadFile{std::string(kScript)}, ReadFile{kFstab}};
+  const std::vector<Volume> others = ListOthersWithOneWriter(cluster, node);
+  std::vector<Read> reads;
+  if (!volumes.empty() || !others.empty()) reads = {MakeStorageProbe(volumes, others)};
+  if (volumes.empty()) return reads;
+  reads.emplace_back(MakeGpuContainerProbe());
+  reads.emplace_back(ReadFile{std::string(kScript)});
+  reads.emplace_back(ReadFile{kFstab});
   for (const Volume& volume : volumes) {
     reads.push_back(ReadFile{MakeUnitPath(NameMountUnit(volume))});
     reads.push_back(ReadFile{MakeUnitPath(NameConnectUnit(volume))});
@@ -71,9 +86,13 @@ class Maker {
     for (const Volume& volume : volumes) {
       AddUnitFile(NameConnectUnit(volume), FormatConnectUnit(volume), volume);
       AddUnitFile(NameMountUnit(volume), FormatMountUnit(volume), volume);
+      BlockBesideWriter(volume);
     }
     for (const Volume& volume : volumes) AddState(NameConnectUnit(volume), volume);
-    for (const Volume& volume : volumes) AddState(NameMountUnit(volume), volume);
+    for (const Volume& volume : volumes) {
+      AddState(NameMountUnit(volume), volume);
+      BlockBesideWriter(volume);
+    }
     return std::move(resources_);
   }
 
@@ -100,6 +119,18 @@ class Maker {
     resources_.back().triggers = {MakeReload()};
     resources_.back().prune_commands = PruneCommands{.after = {MakeReload()}};
     resources_.back().interrupts = ListCutOffByReload(input_.facts);
+  }
+
+  // The last resource, which would mount a volume for writing. Its node writes only once no other
+  // one does: a change on that one and this one would be carried out at the same time.
+  void BlockBesideWriter(const Volume& volume) {
+    const std::optional<Writer> writer = FindOtherWriter(input_, volume);
+    if (!writer || !resources_.back().blocked.empty()) return;
+    resources_.back().blocked = {
+        .code = "storage-other-writer",
+        .why = fmt::format("{} has it mounted for writing at {}, and two writers destroy it: "
+                           "umount it there, then plan again",
+                           writer->node, writer->path)};
   }
 
   Observed<std::string> FindState(const std::string& unit) const {

@@ -1,5 +1,6 @@
 """A volume by NVMe over TCP, on two virtual machines: spark-1's kernel is the target, and spark-2 mounts its file system. What the
-kernel, systemd and nvme-cli do is real, also while the target is away."""
+kernel, systemd and nvme-cli do is real, also while the target is away. Then one node writes and the other one reads, and the writer moves;
+spark-1 has the volume by a connection to itself there."""
 
 import unittest
 
@@ -33,8 +34,25 @@ class Storage(LabTest):
     def setUp(self):
         self.manifest = self.variant_of(cluster("vm-pair.yaml"), ("verify: {level: rdma}\n", VOLUME + "verify: {level: link}\n"))
 
+    def with_writer(self, writer, reader):
+        """The volume on both nodes."""
+        entry = VOLUME.splitlines()[1]
+        both = "\n".join(("storage:", entry.replace("spark-2", writer), entry.replace("nodes: [spark-2]", f"read_only: true, nodes: [{reader}]")))
+        return self.variant_of(cluster("vm-pair.yaml"), ("verify: {level: rdma}\n", both + "\nverify: {level: link}\n"))
+
     def is_mounted(self):
         return self.lab.sh(2, f"findmnt -n -o FSTYPE {MOUNT} || true").strip() == "ext4"
+
+    def mode(self, node):
+        """rw, ro, or nothing where it is not mounted."""
+        return self.lab.sh(node, f"findmnt -n -o OPTIONS {MOUNT} | cut -d, -f1 || true").strip()
+
+    def wait_for_modes(self, *modes):
+        speed.wait_until(lambda: [self.mode(1), self.mode(2)] == list(modes), 60, f"{MOUNT} mounted {', '.join(modes)}")
+
+    def mount_again(self, node):
+        """As the messages advise."""
+        self.lab.sh(node, f"umount {MOUNT} && systemctl start srv-models.mount")
 
     def wait_until_mounted(self):
         speed.wait_until(self.is_mounted, 60, f"{MOUNT} mounted on spark-2")
@@ -76,6 +94,39 @@ class Storage(LabTest):
         self.assertFalse(self.is_mounted())
         self.assertEqual(self.lab.sh(2, "cat /sys/class/nvme-subsystem/*/subsysnqn 2>/dev/null || true"), "")
         self.assertEqual(self.lab.sh(2, "find /etc/systemd /usr/local/lib -name '*spark-reconcile*' -o -name 'srv-models*'"), "")
+
+    def test_6_one_node_writes_and_the_other_one_reads(self):
+        self.manifest = self.with_writer("spark-2", "spark-1")
+        done = self.lab.spark("apply", self.manifest, "--yes", "--brief", "--no-verify")
+        self.assertIn(done.returncode, (0, 2), done.stdout)  # 2 where the target has not answered by the end of it
+        self.wait_for_modes("ro", "rw")
+        self.assertEqual(self.lab.sh(1, f"cat {MOUNT}/file"), "kept\n")
+        self.assertIn("Read-only file system", self.lab.sh(1, f"touch {MOUNT}/other 2>&1 || true"))
+        self.assertIn("norecovery", self.lab.sh(1, f"findmnt -n -o OPTIONS {MOUNT}"))  # the journal is the writer's
+        self.lab.sh(2, f"echo more >{MOUNT}/more; sync")
+        self.assert_empty_plan(self.manifest)
+
+    def test_7_the_writer_moves_once_the_former_one_does_not_write(self):
+        self.manifest = self.with_writer("spark-1", "spark-2")
+        blocked = [(change["node"], change["name"], change["code"]) for stage in self.plan(self.manifest)["stages"]
+                   for change in stage["changes"] if change["change"] == "blocked"]
+        self.assertEqual(blocked, [("spark-1", "/etc/systemd/system/srv-models.mount", "storage-other-writer")])
+        self.spark("apply", self.manifest, "--yes", "--brief", "--no-verify", expect=2)
+        self.assertEqual([self.mode(1), self.mode(2)], ["ro", "rw"])
+        self.assertEqual(self.storage_codes(), {("storage-mounted-read-only", ("spark-1",)), ("storage-mounted-writable", ("spark-2",))})
+        self.mount_again(2)
+        self.spark("apply", self.manifest, "--yes", "--brief", "--no-verify", expect=2)
+        self.assertEqual(self.storage_codes(), {("storage-mounted-read-only", ("spark-1",))})
+        self.mount_again(1)
+        self.wait_for_modes("rw", "ro")
+        self.assertEqual(self.lab.sh(1, f"cat {MOUNT}/more; echo new >{MOUNT}/new; sync"), "more\n")
+        self.assert_empty_plan(self.manifest)
+
+    def test_8_an_uninstall_takes_reader_and_writer_away(self):
+        self.spark("uninstall", self.with_writer("spark-1", "spark-2"), "--yes", expect=0)
+        self.assertEqual([self.mode(1), self.mode(2)], ["", ""])
+        for node in (1, 2):
+            self.assertEqual(self.lab.sh(node, "cat /sys/class/nvme-subsystem/*/subsysnqn 2>/dev/null || true"), "")
 
 
 if __name__ == "__main__":

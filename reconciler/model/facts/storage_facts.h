@@ -43,6 +43,7 @@ struct StorageFacts {
   std::map<std::string, std::string> subsystems = {};
   std::map<std::string, std::string> devices = {};
   std::map<std::string, StorageMount> mounts = {};
+  std::map<std::string, std::string> writable = {};
   std::map<std::string, StorageUnit> units = {};
   bool operator==(const StorageFacts&) const = default;
 };
@@ -57,6 +58,9 @@ constexpr auto Describe(const T*) {
             FieldRule::kLeftOut},
       Field{"devices", &T::devices, "By link of /dev/disk: the device.", FieldRule::kLeftOut},
       Field{"mounts", &T::mounts, "By path.", FieldRule::kLeftOut},
+      Field{"writable", &T::writable,
+            "By link of /dev/disk: a path where the device is mounted for writing.",
+            FieldRule::kLeftOut},
       Field{"units", &T::units, "By name.", FieldRule::kLeftOut});
 }
 

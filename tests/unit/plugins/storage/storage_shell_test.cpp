@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <regex>
+
 #include "plugins/storage/read_storage.sh.h"
 #include "plugins/storage/volume.sh.h"
 #include "reconciler/base/text.h"
@@ -40,6 +42,23 @@ TEST_F(StorageScripts, WhatTheNodeHasIsShown) {
       SplitLines(reply.out),
       ElementsAre("nvme_cli yes", "module no", "subsystem live nqn.a:b",
                   "mount /mnt/a /dev/nvme2n1 ext4 rw", "unit enabled inactive mnt-a.mount"));
+}
+
+TEST_F(StorageScripts, WhereADeviceIsMountedForWritingIsShown) {
+  Put("/dev/nvme1n1", "");
+  PutLink("/dev/models", "/dev/nvme1n1");
+  const std::string link = Place("/dev/models").string();
+  const auto read = [&](const std::string& mounts) {
+    Put("/proc/self/mounts", std::regex_replace(mounts, std::regex("DEV"), Place("/dev").string()));
+    return SplitLines(Run({"sh", "-c", std::string(kReadStorageSh), "sh", "-d", link}).out);
+  };
+  const std::string device = "device /dev/models /dev/nvme1n1";
+  EXPECT_THAT(read("DEV/nvme1n1 /mnt/a ext4 ro,noload 0 0\nDEV/nvme2n1 /mnt/b ext4 rw 0 0\n"
+                   "DEV/nvme1n1 /mnt/c ext4 ro,errors=rw-not 0 0\n"),
+              ElementsAre("nvme_cli yes", "module no", device));
+  EXPECT_THAT(read("DEV/nvme1n1 /mnt/a ext4 ro 0 0\nDEV/nvme1n1 /mnt/b ext4 rw,noatime 0 0\n"
+                   "DEV/nvme1n1 /mnt/c ext4 noatime,rw 0 0\n"),
+              ElementsAre("nvme_cli yes", "module no", device, "writable /dev/models /mnt/b"));
 }
 
 TEST_F(StorageScripts, AModuleThatIsLoadedIsThere) {

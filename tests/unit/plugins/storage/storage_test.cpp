@@ -232,6 +232,66 @@ TEST(Storage, AVolumeThatIsToBeReadOnlyAndIsNotIsAWarning) {
           kMount + "\n");
 }
 
+TEST(Storage, AVolumeThatIsToBeWritableAndIsNotIsAWarning) {
+  const std::string there = Scenario::Units("enabled", "active") + "device " + kDevice +
+                            " /dev/nvme1n1\nmount /mnt/rosa-models /dev/nvme1n1 ext4 ";
+  EXPECT_EQ(Scenario().Read(there + "rw,noatime\n").Said(), "");
+  EXPECT_EQ(Scenario().Read(there + "ro\n").Said(),
+            std::string("storage-mounted-read-only: /mnt/rosa-models: wanted it for writing, found "
+                        "it mounted read-only: umount /mnt/rosa-models, then systemctl start ") +
+                kMount + "; where dmesg has an error of the file system, check it before\n");
+}
+
+// What the plan says of spark-1's unit and its file, beside a spark-2 that answered so.
+std::vector<std::string> PlanBeside(const std::string& other, const Scenario& scenario) {
+  NodeFacts facts{.node = "spark-2"};
+  Get().parse({.commands = {{"storage.volumes", {.out = other}}}}, facts);
+  const ClusterFacts all{.nodes = {{"spark-1", scenario.facts}, {"spark-2", facts}}};
+  std::vector<std::string> lines;
+  for (const Resource& resource :
+       Get().resources({scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(),
+                        scenario.facts, all})) {
+    const auto change = Diff(resource, "storage");
+    if (!change || change->change != ChangeKind::kBlocked) continue;
+    lines.push_back(change->name + ": " + change->code + ": " + change->detail);
+  }
+  return lines;
+}
+
+TEST(Storage, ANodeBecomesNoWriterWhileAnotherOneWrites) {
+  const std::string writes = std::string("writable ") + kDevice + " /srv/old\n";
+  const std::string why =
+      ": storage-other-writer: spark-2 has it mounted for writing at /srv/old, and two writers "
+      "destroy it: umount it there, then plan again";
+  Scenario scenario;
+  scenario.ReadNew();
+  EXPECT_THAT(PlanBeside(writes, scenario),
+              ElementsAre(Scenario::Path(kMount) + why, std::string(kMount) + why));
+  EXPECT_THAT(PlanBeside("device " + std::string(kDevice) + " /dev/nvme1n1\n", scenario),
+              IsEmpty());
+  EXPECT_THAT(PlanBeside("writable /dev/disk/by-uuid/ffff /srv/old\n", scenario), IsEmpty());
+  // A reader may come at any time, and so may a writer to a file system of many.
+  for (const auto& more :
+       {std::pair("read_only", test::Flag(true)), std::pair("filesystem", test::Text("ocfs2"))}) {
+    Scenario other({Models({{more.first, more.second}})});
+    EXPECT_THAT(PlanBeside(writes, other.ReadNew()), IsEmpty()) << more.first;
+  }
+}
+
+TEST(Storage, ANodeWithoutTheVolumeIsReadForWhetherItWrites) {
+  const Scenario scenario;
+  const auto reads = Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes.back());
+  ASSERT_EQ(reads.size(), 1U);
+  const auto* probe = std::get_if<RunProbe>(&reads.front());
+  ASSERT_NE(probe, nullptr);
+  EXPECT_EQ(std::vector<std::string>(probe->argv.begin() + 4, probe->argv.end()),
+            (std::vector<std::string>{"-d", kDevice}));
+  const Scenario readers(
+      {Models({{"nodes", test::List({test::Text("spark-1")})}, {"read_only", test::Flag(true)}})});
+  EXPECT_THAT(Get().probe(readers.cluster, readers.fabric, readers.cluster.nodes.back()),
+              IsEmpty());
+}
+
 TEST(Storage, ALineOfFstabForTheSameFolderIsNamed) {
   Scenario scenario;
   scenario.ReadNew().AddFile("/etc/fstab",

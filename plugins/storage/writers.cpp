@@ -1,0 +1,18 @@
+#include "plugins/storage/writers.h"
+
+namespace reconciler::plugins::storage {
+
+std::optional<Writer> FindOtherWriter(const PluginInput& input, const Volume& volume) {
+  if (!NeedsOneWriter(volume)) return std::nullopt;
+  for (const Volume& other : ReadVolumes(input.cluster)) {
+    if (!MayBeOneFileSystem(volume, other)) continue;
+    for (const auto& [name, facts] : input.all.nodes) {
+      const auto found = facts.storage.writable.find(other.Device());
+      if (name == input.node.name || found == facts.storage.writable.end()) continue;
+      return Writer{.node = name, .path = found->second};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace reconciler::plugins::storage
