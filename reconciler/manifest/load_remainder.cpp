@@ -111,6 +111,7 @@ class Remainder {
 
   // False: the error is about something that the rest depends on.
   bool Drop(const Error& error) {
+    if (!document_.IsMap()) return false;  // no part of a manifest is there
     Path path;
     if (!FindPath(document_, error, path)) {
       // What it is about may have left the document with another error.
