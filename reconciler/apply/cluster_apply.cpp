@@ -195,11 +195,11 @@ std::vector<const NodeSpec*> ClusterApply::ListReached() const {
   return nodes;
 }
 
-Result<std::unique_ptr<Sessions>> ClusterApply::LockNodes(
-    const std::vector<const NodeSpec*>& nodes) {
+Result<std::unique_ptr<Sessions>> ClusterApply::OpenLocks(const std::vector<const NodeSpec*>& nodes,
+                                                          LockNodes which) {
   Patience patience;
   patience.later = std::max(kLeastPatience, std::chrono::seconds(options_.times.revert_after));
-  return Sessions::OpenAll(nodes, pool_, FormatLease(), patience);
+  return Sessions::OpenAll(nodes, pool_, FormatLease(), patience, which);
 }
 
 // Until the proof, which logs in again, all that is read goes through the sessions.
@@ -212,7 +212,7 @@ void ClusterApply::LockAhead() {
   const std::vector<const NodeSpec*> nodes = SelectNodes(cluster_, scope_.nodes);
   // Nothing is to be left where we never were.
   if (scope_.uninstall || !pool_.OpenAhead(nodes)) return;
-  auto sessions = LockNodes(nodes);
+  auto sessions = OpenLocks(nodes, LockNodes::kKnown);
   if (!sessions || !(*sessions)->GetLeftOut().empty()) return;
   const auto unfinished = HasUnfinishedApplies(nodes, **sessions);
   if (!unfinished || *unfinished) return;
@@ -224,7 +224,7 @@ void ClusterApply::LockAhead() {
 // The nodes' locks, with nothing of an earlier apply left open.
 std::optional<ApplyRefusal> ClusterApply::OpenSessions() {
   const std::vector<const NodeSpec*> reached = ListReached();
-  auto sessions = LockNodes(reached);
+  auto sessions = OpenLocks(reached);
   if (!sessions) {
     const bool locked = sessions.error().kind == ErrorKind::kLocked;
     return ApplyRefusal{.kind = locked ? RefusalKind::kLocked : RefusalKind::kNoSession,

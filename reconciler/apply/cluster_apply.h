@@ -104,9 +104,10 @@ class ClusterApply {
   ClusterApply& operator=(const ClusterApply&) = delete;
 
   // Where there is no prompt between what is proposed and its being carried out, the nodes may be
-  // locked before they are read, so that one reading serves both. Where a node cannot be locked, or
-  // holds an unfinished apply, none is, and all goes the usual way. Precondition: nothing was
-  // proposed yet, and what is proposed next is carried out at once or not at all.
+  // locked before they are read, so that one reading serves both. Where a node cannot be locked,
+  // was never applied to, or holds an unfinished apply, none is, and all goes the usual way.
+  // Precondition: nothing was proposed yet, and what is proposed next is carried out at once or not
+  // at all.
   void LockAhead();
 
   // What will be done: the plan of the facts; of it, what `saved` selects where there is one that
@@ -143,7 +144,8 @@ class ClusterApply {
   Errors FindRunning() const;  // applies of other controllers
   std::optional<ApplyRefusal> FindRefusal(const Plan& plan, const Plan& now) const;
   std::optional<ApplyRefusal> OpenSessions();
-  Result<std::unique_ptr<Sessions>> LockNodes(const std::vector<const NodeSpec*>& nodes);
+  Result<std::unique_ptr<Sessions>> OpenLocks(const std::vector<const NodeSpec*>& nodes,
+                                              LockNodes which = LockNodes::kAll);
   void Hold(std::unique_ptr<Sessions> sessions);
   std::optional<ApplyRefusal> CheckCabling();
   ConvergeReport RunConverge(const Plan& plan, const Plan& now,

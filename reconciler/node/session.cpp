@@ -52,7 +52,8 @@ Result<ScriptReply> Session::SendAndReceive(const std::string& text, Millisecond
 }
 
 Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& pool,
-                                               const std::string& lease, const Patience& patience) {
+                                               const std::string& lease, const Patience& patience,
+                                               LockNodes which) {
   auto shell = pool.OpenOwnShell(node);  // heartbeats come from a thread beside the pool's
   if (!shell) return Fail(std::move(shell).error());
   std::unique_ptr<Session> session(new Session(node.name, std::move(*shell), MakeNonce()));
@@ -61,6 +62,7 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
       BuildScriptPreamble(session->nonce_) + BuildNodeHelper() +
           AssignForShell({{"D", kStateFolder},
                           {"LEASE", lease},
+                          {"KNOWN", which == LockNodes::kKnown ? "yes" : ""},
                           {"FIRST", std::to_string(patience.first.count())},
                           {"PATIENCE", std::to_string(patience.later.count())}}) +
           std::string(kTakeLockSh),
@@ -138,15 +140,15 @@ bool Session::IsBroken() const {
 
 Result<std::unique_ptr<Sessions>> Sessions::OpenAll(const std::vector<const NodeSpec*>& nodes,
                                                     NodePool& pool, std::string lease,
-                                                    const Patience& patience) {
+                                                    const Patience& patience, LockNodes which) {
   std::unique_ptr<Sessions> sessions(
       new Sessions(pool, std::move(lease), ExtendPatience(patience, nodes, pool.at_once())));
   std::optional<Error> refused;
   const auto take = [&](const NodeSpec& node) {
-    auto session = Session::Open(node, pool, sessions->lease_, sessions->patience_);
+    auto session = Session::Open(node, pool, sessions->lease_, sessions->patience_, which);
     if (!session && session.error().kind == ErrorKind::kTransport) {
       pool.Drop(node.name);  // the login may be an old one that broke meanwhile
-      session = Session::Open(node, pool, sessions->lease_, sessions->patience_);
+      session = Session::Open(node, pool, sessions->lease_, sessions->patience_, which);
     }
     const std::lock_guard lock(sessions->mutex_);
     if (session) {

@@ -20,6 +20,9 @@ struct Patience {
   std::chrono::seconds later{90};   // longer than the last request could take
 };
 
+// kKnown: only a node on which an earlier apply took the lock, so that nothing is left elsewhere.
+enum class LockNodes { kAll, kKnown };
+
 // One root shell on one node for a whole apply. It holds the node's lock (a flock, which dies with
 // it) beside a lease that says whose it is, and answers requests one after another, so that a
 // request costs one round trip. Safe to call from several threads.
@@ -29,7 +32,8 @@ class Session {
   // shell came about.
   static Result<std::unique_ptr<Session>> Open(const NodeSpec& node, NodePool& pool,
                                                const std::string& lease,
-                                               const Patience& patience = {});
+                                               const Patience& patience = {},
+                                               LockNodes which = LockNodes::kAll);
 
   // Runs shell text that may use NodeHelper's functions. It is read whole before any of it runs, so
   // that a cut connection never leaves half a request. After an error (limit passed, connection
@@ -83,7 +87,8 @@ class Sessions {
   // that.
   static Result<std::unique_ptr<Sessions>> OpenAll(const std::vector<const NodeSpec*>& nodes,
                                                    NodePool& pool, std::string lease,
-                                                   const Patience& patience = {});
+                                                   const Patience& patience = {},
+                                                   LockNodes which = LockNodes::kAll);
 
   // Closes them at the same time.
   ~Sessions();

@@ -23,6 +23,8 @@ end_when_silent() {
 
 cannot_lock() { frame 'done 1'; exit 1; }
 
+# Where no apply was yet, one that may change nothing leaves nothing.
+[ -z "$KNOWN" ] || [ -e "$D/lock" ] || { echo 'no apply was here yet' >&2; cannot_lock; }
 mkdir -p "$D" && true >>"$D/lock" || cannot_lock
 exec 9>>"$D/lock"
 flock -n 9; locked=$?
