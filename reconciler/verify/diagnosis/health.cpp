@@ -146,11 +146,10 @@ constexpr HealthText kHealthTexts[] = {
      "compare the MTU of the interface that `ip route get {1}` names on {0} with the switch's and "
      "that machine's"},
     {Symptom::kHostNameWrong,
-     "a name of the fabric leads elsewhere on the node, or nowhere: another line of /etc/hosts or "
-     "a "
-     "name server gives it an address, or our lines are not there",
-     "run `getent ahostsv4 {1}` and `grep -n {1} /etc/hosts` on {0}, and remove what is not ours; "
-     "`spark-reconcile apply` writes our lines"},
+     "a name of the fabric leads elsewhere on the node, or nowhere: another line of /etc/hosts has "
+     "it, or a name server, or our lines are not there",
+     "run `spark-reconcile plan`, which names other lines of /etc/hosts, and `apply`, which writes "
+     "ours; `getent ahostsv4 NAME` on {0} shows what a name leads to"},
 };
 
 NodeName GetNode(const Check& check) { return check.from; }

@@ -84,19 +84,12 @@ std::vector<NameProbe> ListNames(const std::vector<const RailPort*>& ports, cons
                                  const std::vector<std::string>& aliases) {
   std::vector<NameProbe> names;
   for (const RailPort* port : ports) {
-    names.push_back({.to = peer.name,
-                     .rail = port->rail,
-                     .name = FormatRailHostName(peer.name, port->rail),
+    names.push_back({.name = FormatRailHostName(peer.name, port->rail),
                      .address = ToString(port->address.address)});
   }
   if (ports.empty() && !ParseIpv4(peer.address)) return names;
-  NameProbe alias{.to = peer.name,
-                  .rail = ports.empty() ? std::nullopt : std::optional(ports.front()->rail),
-                  .address = ports.empty() ? peer.address : names.front().address};
-  for (const std::string& name : aliases) {
-    alias.name = name;
-    names.push_back(alias);
-  }
+  const std::string address = ports.empty() ? peer.address : names.front().address;
+  for (const std::string& name : aliases) names.push_back({.name = name, .address = address});
   return names;
 }
 

@@ -34,8 +34,6 @@ struct PathProbe {
 
 // A name that /etc/hosts gives to a peer, as an alias or by the rail.
 struct NameProbe {
-  NodeName to = {};
-  std::optional<int> rail = std::nullopt;  // nullopt: over the management network
   std::string name = {};
   std::string address = {};  // the only one that the name may have
 };

@@ -18,6 +18,13 @@ class LevelsTest : public ShellNodes {
   LevelsTest() {
     Program("ping", "echo '2 packets transmitted, 2 received, 0% packet loss'\n");
     Program("ssh", "exit 0\n");
+    // "spark-2-rail1" has the address that the sample gives to that port.
+    Program("getent",
+            "shift\n"
+            "for name do\n"
+            "  rail=${name##*-rail}; node=${name#spark-}\n"
+            "  echo \"192.168.$((177 + rail)).${node%%-*} STREAM $name\"\n"
+            "done\n");
   }
 
   Report RunVerify(Sample sample, const std::map<NodeName, FakeNode>& odd = {}) {
@@ -52,6 +59,15 @@ TEST_F(LevelsTest, AHealthyClusterPassesWithOneScriptPerNode) {
   EXPECT_EQ(scripts_, 3u);
   EXPECT_THAT(events_, testing::UnorderedElementsAre("spark-1 measured", "spark-2 measured",
                                                      "spark-3 measured"));
+}
+
+TEST_F(LevelsTest, ANameThatLeadsElsewhereIsAWarningOfItsNodeAndOfNoPath) {
+  Program("getent", "shift; for name do echo \"10.9.0.9 STREAM $name\"; done\n");
+  const Report report = RunVerify(OnSwitch(2));
+  EXPECT_EQ(FindExitCode(report), 0);
+  EXPECT_THAT(Brief(report.findings),
+              ElementsAre("host-name-wrong spark-1 x2", "host-name-wrong spark-2 x2"));
+  EXPECT_THAT(RenderReport(report), testing::HasSubstr("spark-1  -        ok ok\n"));
 }
 
 TEST_F(LevelsTest, CountersThatGrewStandWithTheirNodesFactsAndChangeNoExitCode) {

@@ -63,11 +63,18 @@ probe_path() { # INDEX ADDRESS SIZE
   [ "$rc" = 0 ] || return 0
   run "fullpath.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -4 -M do -s "$3" -c 3 -i 0.2 -W 1 "$2"
 }
-# All names at once, and each one alone only where some are not as wanted, until NAMES_LIMIT has passed. IPv4 alone: a
-# question for IPv6 that no line of /etc/hosts answers would go to a name server.
+# All names at once, and each one alone only where some are not as wanted, until NAMES_LIMIT has passed: " ADDRESS…" of each, or
+# " ?" where nothing answered in time. IPv4 alone: a question for IPv6 that no line of /etc/hosts answers would go to a name server.
 list_addresses() { # NAME…
-  timeout -k "$KILL_AFTER" "$NAMES_LIMIT" getent ahostsv4 "$@" 2>/dev/null |
-    while read -r address kind rest; do [ "$kind" != STREAM ] || printf ' %s' "$address"; done
+  lookup=0
+  text=$(timeout -k "$KILL_AFTER" "$NAMES_LIMIT" getent ahostsv4 "$@" 2>/dev/null) || lookup=$?
+  # 2: a name has no address.
+  case $lookup in 0 | 2) ;; *) printf ' ?'; return ;; esac
+  while read -r address kind rest; do
+    [ "$kind" != STREAM ] || printf ' %s' "$address"
+  done <<END
+$text
+END
 }
 judge_names() { # NAME ADDRESS…
   wanted=; count=$#
@@ -78,8 +85,8 @@ judge_names() { # NAME ADDRESS…
   [ "$(list_addresses "$@")" != "$wanted" ] || return 0
   start=$(date +%s)
   for name do
+    if [ $(($(date +%s) - start)) -gt "$NAMES_LIMIT" ]; then printf '%s ?\n' "$name"; continue; fi
     printf '%s%s\n' "$name" "$(list_addresses "$name")"
-    [ $(($(date +%s) - start)) -le "$NAMES_LIMIT" ] || break
   done
 }
 probe_names() { run names judge_names "$@"; }

@@ -215,6 +215,10 @@ void JudgeSsh(Check& check, const ScriptAnswer& answer) {
   if (answer.err.starts_with("runuser:")) {
     return MarkNotMeasured(check, Symptom::kProbeFailed, "could not become the user of the mesh");
   }
+  if (answer.err.starts_with("mktemp:")) {
+    return MarkNotMeasured(check, Symptom::kProbeFailed,
+                           "the user of the mesh may not make a folder for temporary files");
+  }
   if (answer.exit_code == kTimedOut || answer.exit_code == kKilled) {
     return MarkFailed(check, Symptom::kSshNoConnection,
                       "the login did not end within its time limit");

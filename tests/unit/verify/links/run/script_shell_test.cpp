@@ -107,8 +107,8 @@ TEST_F(VerifyScriptTest, NamesThatLeadWhereTheyShallAreOneLookupAndNoCheck) {
   Program("getent", std::string(kResolver));
   std::ofstream(directory_ + "/names") << "a-rail0 10.0.0.2\nb-rail0 10.0.0.3\n";
   NodeProbes probes{.from = "spark-1", .user = user_};
-  probes.names = {{.to = "a", .rail = 0, .name = "a-rail0", .address = "10.0.0.2"},
-                  {.to = "b", .rail = 0, .name = "b-rail0", .address = "10.0.0.3"}};
+  probes.names = {{.name = "a-rail0", .address = "10.0.0.2"},
+                  {.name = "b-rail0", .address = "10.0.0.3"}};
   EXPECT_THAT(Measure(probes), testing::IsEmpty());
   EXPECT_EQ(Get("lookups"), "ahostsv4 a-rail0 b-rail0\n");
 }
@@ -120,19 +120,40 @@ TEST_F(VerifyScriptTest, EachNameThatLeadsElsewhereIsNamed) {
   NodeProbes probes{.from = "spark-1", .user = user_};
   int host = 2;
   for (const char* name : {"a", "b", "c", "d"}) {
-    probes.names.push_back({.to = name,
-                            .rail = 0,
-                            .name = fmt::format("{}-rail0", name),
-                            .address = fmt::format("10.0.0.{}", host++)});
+    probes.names.push_back(
+        {.name = fmt::format("{}-rail0", name), .address = fmt::format("10.0.0.{}", host++)});
   }
   const auto checks = Measure(probes);
   ASSERT_THAT(Symptoms(checks),
               ElementsAre("host-name-wrong", "host-name-wrong", "host-name-wrong"));
   EXPECT_EQ(checks[0].expected, "a-rail0 has the address 10.0.0.2 and no other");
   EXPECT_EQ(checks[0].measured, "a-rail0 has 10.9.0.2");
-  EXPECT_EQ(checks[0].to, "a");
+  EXPECT_EQ(checks[0].subject, "a-rail0");
   EXPECT_EQ(checks[1].measured, "c-rail0 has 10.9.0.4 10.0.0.4");
   EXPECT_EQ(checks[2].measured, "d-rail0 has no address");
+}
+
+TEST_F(VerifyScriptTest, ANameThatTwoLinesGiveTheSameAddressIsWell) {
+  Program("getent", std::string(kResolver));
+  std::ofstream(directory_ + "/names") << "a-rail0 10.0.0.2 10.0.0.2\n";
+  NodeProbes probes{.from = "spark-1", .user = user_};
+  probes.names = {{.name = "a-rail0", .address = "10.0.0.2"}};
+  EXPECT_THAT(Measure(probes), testing::IsEmpty());
+}
+
+TEST_F(VerifyScriptTest, ALookupWithoutAnAnswerIsNoWrongName) {
+  NodeProbes probes{.from = "spark-1", .user = user_};
+  probes.names = {{.name = "a-rail0", .address = "10.0.0.2"},
+                  {.name = "b-rail0", .address = "10.0.0.3"}};
+  for (const char* resolver : {"exit 124\n", "exit 127\n"}) {
+    Program("getent", resolver);
+    const auto checks = Measure(probes);
+    ASSERT_EQ(checks.size(), 2U) << resolver;
+    for (const Check& check : checks) {
+      EXPECT_EQ(check.outcome, Outcome::kSkipped);
+      EXPECT_EQ(check.why, "getent gave no answer, or none within its time limit");
+    }
+  }
 }
 
 TEST_F(VerifyScriptTest, EachProbeGetsItsOwnAnswer) {
