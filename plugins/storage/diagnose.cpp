@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "plugins/storage/units.h"
+#include "plugins/storage/writers.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::storage {
@@ -97,11 +98,13 @@ class Finder {
           volume);
       return;
     }
+    const std::optional<Writer> writer = FindOtherWriter(input_, volume);
     const std::vector<std::string> options = Split(mount.options, ',');
     const bool writes = std::find(options.begin(), options.end(), "rw") != options.end();
+    if (writes && writer) AddSecondWriter(volume, *writer);
     if (writes != volume.read_only) return;
     if (!writes) {
-      AddReadOnly(volume);
+      AddReadOnly(volume, writer);
       return;
     }
     Add({.severity = Severity::kWarns,
@@ -115,13 +118,27 @@ class Finder {
         volume);
   }
 
+  void AddSecondWriter(const Volume& volume, const Writer& writer) {
+    Add({.severity = Severity::kWarns,
+         .code = "storage-other-writer",
+         .message = fmt::format("{}: it is mounted for writing here, and on {} at {}: two writers "
+                                "destroy it",
+                                volume.mount, writer.node, writer.path),
+         .next_step = fmt::format("umount {} on {} at once, then check the file system",
+                                  writer.path, writer.node)},
+        volume);
+  }
+
   // As it was before the manifest changed, or since the kernel met an error.
-  void AddReadOnly(const Volume& volume) {
+  void AddReadOnly(const Volume& volume, const std::optional<Writer>& writer) {
     Add({.severity = Severity::kWarns,
          .code = "storage-mounted-read-only",
          .message =
              fmt::format("{}: wanted it for writing, found it mounted read-only", volume.mount),
-         .next_step = fmt::format("umount {}, then systemctl start {}; where dmesg has an error of "
+         .next_step =
+             writer ? fmt::format("umount {} on {} first, for two writers destroy it", writer->path,
+                                  writer->node)
+                    : fmt::format("umount {}, then systemctl start {}; where dmesg has an error of "
                                   "the file system, check it before",
                                   volume.mount, NameMountUnit(volume))},
         volume);

@@ -124,8 +124,16 @@ class Maker {
   // The last resource, which would mount a volume for writing. Its node writes only once no other
   // one does: a change on that one and this one would be carried out at the same time.
   void BlockBesideWriter(const Volume& volume) {
+    if (!resources_.back().blocked.empty()) return;
     const std::optional<Writer> writer = FindOtherWriter(input_, volume);
-    if (!writer || !resources_.back().blocked.empty()) return;
+    if (const NodeName unread = FindUnreadNode(input_, volume); !writer && !unread.empty()) {
+      resources_.back().blocked = {
+          .code = "storage-other-writer",
+          .why = fmt::format("{} was not read, and may have it mounted for writing, where two "
+                             "writers destroy it: plan all nodes",
+                             unread)};
+    }
+    if (!writer) return;
     resources_.back().blocked = {
         .code = "storage-other-writer",
         .why = fmt::format("{} has it mounted for writing at {}, and two writers destroy it: "

@@ -15,4 +15,12 @@ std::optional<Writer> FindOtherWriter(const PluginInput& input, const Volume& vo
   return std::nullopt;
 }
 
+NodeName FindUnreadNode(const PluginInput& input, const Volume& volume) {
+  if (!NeedsOneWriter(volume)) return {};
+  for (const NodeSpec& node : input.cluster.nodes) {
+    if (node.name != input.node.name && !input.all.nodes.contains(node.name)) return node.name;
+  }
+  return {};
+}
+
 }  // namespace reconciler::plugins::storage

@@ -54,11 +54,17 @@ struct Scenario : test::PairScenario {
     return "nvme_cli yes\nmodule yes\nunit " + file + " " + active + " " + kMount + "\nunit " +
            file + " " + active + " " + Connect() + "\n";
   }
+  // Beside a spark-2 that has nothing.
   Change Plan(const std::string& name) const {
-    return Diff(Find(Get(), name), "storage").value_or(Change());
+    const ClusterFacts all{.nodes = {{"spark-1", facts}, {"spark-2", {.node = "spark-2"}}}};
+    for (const Resource& resource :
+         Get().resources({cluster, fabric, cluster.nodes.front(), facts, all})) {
+      if (resource.name == name) return Diff(resource, "storage").value_or(Change());
+    }
+    ADD_FAILURE() << "no resource " << name;
+    return {};
   }
-  std::string Said() const {
-    const ClusterFacts all;
+  std::string Said(const ClusterFacts& all = {}) const {
     std::string text;
     for (const Diagnostic& one :
          Get().diagnose({cluster, fabric, cluster.nodes.front(), facts, all})) {
@@ -276,6 +282,40 @@ TEST(Storage, ANodeBecomesNoWriterWhileAnotherOneWrites) {
     Scenario other({Models({{more.first, more.second}})});
     EXPECT_THAT(PlanBeside(writes, other.ReadNew()), IsEmpty()) << more.first;
   }
+}
+
+// A plan of some nodes does not read the others.
+TEST(Storage, ANodeBecomesNoWriterWhileAnotherOneWasNotRead) {
+  Scenario scenario;
+  scenario.ReadNew();
+  const ClusterFacts all{.nodes = {{"spark-1", scenario.facts}}};
+  std::vector<std::string> blocked;
+  for (const Resource& resource :
+       Get().resources({scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(),
+                        scenario.facts, all})) {
+    if (!resource.blocked.empty()) blocked.push_back(resource.name + ": " + resource.blocked.why);
+  }
+  const std::string why =
+      ": spark-2 was not read, and may have it mounted for writing, where two writers destroy it: "
+      "plan all nodes";
+  EXPECT_THAT(blocked, ElementsAre(Scenario::Path(kMount) + why, std::string(kMount) + why));
+}
+
+TEST(Storage, TwoWritersAreNamedAndNeverAdvisedToMountAgain) {
+  NodeFacts other{.node = "spark-2"};
+  Get().parse({.commands = {{"storage.volumes",
+                             {.out = std::string("writable ") + kDevice + " /srv/old\n"}}}},
+              other);
+  const std::string there = Scenario::Units("enabled", "active") + "device " + kDevice +
+                            " /dev/nvme1n1\nmount /mnt/rosa-models /dev/nvme1n1 ext4 ";
+  EXPECT_EQ(
+      Scenario().Read(there + "rw\n").Said({.nodes = {{"spark-2", other}}}),
+      "storage-other-writer: /mnt/rosa-models: it is mounted for writing here, and on spark-2 "
+      "at /srv/old: two writers destroy it: umount /srv/old on spark-2 at once, then check the "
+      "file system\n");
+  EXPECT_EQ(Scenario().Read(there + "ro\n").Said({.nodes = {{"spark-2", other}}}),
+            "storage-mounted-read-only: /mnt/rosa-models: wanted it for writing, found it mounted "
+            "read-only: umount /srv/old on spark-2 first, for two writers destroy it\n");
 }
 
 TEST(Storage, ANodeWithoutTheVolumeIsReadForWhetherItWrites) {
