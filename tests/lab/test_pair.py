@@ -259,6 +259,14 @@ class PairFromBare(LabTest):
         self.spark("apply", PAIR, "--only", "sysctl", "--node", "spark-1", "--yes", expect=0)
         self.assert_empty_plan(PAIR)
 
+    def test_9b_a_twin_that_leaves_the_manifest_is_taken_down_and_comes_back(self):
+        first = self.variant_of(PAIR, ("subnets: [192.168.177.0/24, 192.168.178.0/24]", "twins: first\n  subnets: [192.168.177.0/24]"))
+        self.spark("apply", first, "--yes", "--no-verify", expect=0)
+        self.assertNotIn("192.168.178.", self.lab.sh(1, "ip -4 -o address show dev enP2p1s0f1np1"))
+        self.assert_empty_plan(first)
+        self.spark("apply", PAIR, "--yes", expect=0)
+        self.assert_empty_plan(PAIR)
+
 
 class PairOnATerminal(LabTest):
     """What an apply shows while it runs, and at its end. Tests run in the order of their names."""

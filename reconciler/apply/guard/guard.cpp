@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "reconciler/apply/guard/beacon_proof.h"
@@ -45,17 +46,36 @@ bool ChangesPort(const Change& change, const std::string& netdev) {
          std::any_of(change.triggers.begin(), change.triggers.end(), sets_it);
 }
 
-// Ports of unused cages that the apply may change: all of them where the manifest wants them down,
-// those of a cage that was used before, and those that an adopted file configured. The others are
-// as little ours as any other interface.
+// The ports of a node that have no rail: those of unused cages, and the other twin of a used one.
+std::set<std::string> ListUnused(const ClusterSpec& cluster, const Fabric& fabric,
+                                 const NodeName& node) {
+  std::set<std::string> netdevs;
+  const auto unused = fabric.unused_netdevs.find(node);
+  if (unused != fabric.unused_netdevs.end()) {
+    netdevs.insert(unused->second.begin(), unused->second.end());
+  }
+  const NodeSpec* spec = cluster.FindNode(node);
+  const Hardware* hardware = spec != nullptr ? cluster.FindHardware(*spec) : nullptr;
+  if (hardware == nullptr) return netdevs;
+  for (const Cage& cage : hardware->cages) {
+    for (const Twin& twin : cage.twins) netdevs.insert(twin.netdev);
+  }
+  for (const std::string& used : ListNetdevs(fabric, node)) netdevs.erase(used);
+  return netdevs;
+}
+
+// Those of them that the apply may change: all of unused cages where the manifest wants them down,
+// those that had a rail before, and those that an adopted file configured. The others are as little
+// ours as any other interface.
 std::vector<std::string> ListChangedUnused(const ClusterSpec& cluster, const Fabric& fabric,
                                            const NodeName& node,
                                            const std::vector<GuardedStage>& stages) {
-  const auto unused = fabric.unused_netdevs.find(node);
-  if (unused == fabric.unused_netdevs.end()) return {};
-  if (cluster.fabric.unused_cages == UnusedCages::kDown) return unused->second;
   std::vector<std::string> netdevs;
-  for (const std::string& netdev : unused->second) {
+  const auto down = fabric.unused_netdevs.find(node);
+  if (cluster.fabric.unused_cages == UnusedCages::kDown && down != fabric.unused_netdevs.end()) {
+    netdevs = down->second;
+  }
+  for (const std::string& netdev : ListUnused(cluster, fabric, node)) {
     const auto changes_it = [&](const Change& one) { return ChangesPort(one, netdev); };
     if (std::any_of(stages.begin(), stages.end(), [&](const GuardedStage& stage) {
           return std::any_of(stage.changes.begin(), stage.changes.end(), changes_it);
