@@ -28,6 +28,9 @@ std::vector<Diagnostic> FindDeniedPeers(const Section& section, const PluginInpu
   // Off or unknown, as on most nodes, it denies no peer, and no peer needs to be looked for.
   const bool* enabled = Known(input.facts.rdma.ufw);
   if (elsewhere || enabled == nullptr || !*enabled) return {};
+  if (!ChooseBootstrap(input.cluster, input.fabric, input.facts, input.all).on_wifi.empty()) {
+    return {};
+  }
   std::vector<std::string> denied;
   for (const NodeSpec& peer : input.cluster.nodes) {
     const auto facts = input.all.nodes.find(peer.name);

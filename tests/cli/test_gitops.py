@@ -46,9 +46,10 @@ class GitOpsScripts(CliTest):
 
     def test_a_plan_without_a_node_cannot_be_applied(self):
         done = self.script("plan.sh", "cluster.yaml", "out")
-        self.assert_ends(done, 3, err=REFUSED)
+        said = REFUSED + "saved to out/plan.json without spark-2, which could not be read: plan again before you apply it\n"
+        self.assert_ends(done, 3, err=said)
         self.assertEqual(self.read("out/comment.md"),
-                         f"{done.stdout}\n**The plan is not complete: exit code 3.** It cannot be applied.\n\n```\n{REFUSED}```\n")
+                         f"{done.stdout}\n**The plan is not complete: exit code 3.** It cannot be applied.\n\n```\n{said}```\n")
         self.assertEqual(os.listdir(self.path("out")), ["comment.md"])
         done = self.script("apply.sh", "cluster.yaml", "out")
         self.assert_ends(done, 1, out="", err="""\

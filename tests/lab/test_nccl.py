@@ -144,19 +144,22 @@ class Nccl(LabTest):
     def test_7b_ranks_do_not_meet_on_wifi(self):
         """The management port, shown to sshd as what a wireless driver's interface is; no radio is in the lab."""
         self.lab.sh(2, COPY + "open_up enP7s7; mkdir /opt/net/enP7s7/phy80211\n" + TO_SSHD)
-        advice = ": write the address of a wired port as the node's address, or nccl.bootstrap: fabric"
-        avoided = "enP7s7 has the management address and is wireless: the ranks meet on {} instead" + advice
-        # The note is about spark-2 alone, and so are the changes.
-        self.assertEqual(self.warned(NCCL), {("spark-2", "bootstrap"): avoided.format("enp1s0f1np1")})
-        self.assertEqual({node for node, _, _ in self.changes(self.plan(NCCL))}, {"spark-2"})
+        advice = ": write the address of a wired port as the address of spark-2, or nccl.bootstrap: fabric"
+        own = "enP7s7 has the management address and is wireless: the ranks meet on {} instead" + advice
+        other = ("the management network of spark-2 is wireless: the ranks of all nodes meet on the fabric instead, here on enp1s0f1np1"
+                 + advice)
+        # One node without a wired network takes all to the fabric.
+        self.assertEqual(self.warned(NCCL), {("spark-1", "bootstrap"): other, ("spark-2", "bootstrap"): own.format("enp1s0f1np1")})
         self.spark("apply", NCCL, "--yes", "--no-verify", expect=2)
-        for node, netdev in ((1, "enP7s7"), (2, "enp1s0f1np1")):
+        for node in (1, 2):
             login = self.lab.lab("ssh", str(node), "bash", "-lc", "env").stdout
-            self.assertEqual(variables(login)["NCCL_SOCKET_IFNAME"], f"={netdev}")
+            self.assertEqual(variables(login)["NCCL_SOCKET_IFNAME"], "=enp1s0f1np1")
+        # A plan of one node does not take it off the fabric.
+        self.assertEqual(self.changes(self.plan(NCCL, "--node", "spark-1")), [])
         # With a wired interface in the same network, that is taken.
         self.lab.sh(2, "ip link add wired0 type veth peer name wired0-end && ip link set wired0-end up && ip link set wired0 up && "
                        "ip address add 192.168.1.122/24 dev wired0 noprefixroute")
-        self.assertEqual(self.warned(NCCL), {("spark-2", "bootstrap"): avoided.format("wired0")})
+        self.assertEqual(self.warned(NCCL), {("spark-2", "bootstrap"): own.format("wired0")})
         self.lab.sh(2, "ip link del wired0")
         fabric = self.variant(("mode: auto", "mode: auto\n  bootstrap: fabric"))
         self.assertEqual(self.warned(fabric), {})
