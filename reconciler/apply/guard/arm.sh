@@ -28,7 +28,9 @@ make_room() {
   ln -sfT commit "$J/.commit" && ln -sfT revert "$J/.revert" && true >>"$J/revert.log" && [ -e "$J/order" ] && return
   last=0
   for order in "$D"/journal/*/order; do
-    ! read_text "$order" || [ "$text" -le "$last" ] || last=$text
+    read_text "$order" || continue
+    case $text in *[!0-9]*) continue ;; esac # damaged
+    [ "$text" -le "$last" ] || last=$text
   done
   echo $((last + 1)) >"$J/order"
 }

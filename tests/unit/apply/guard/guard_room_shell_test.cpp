@@ -77,6 +77,16 @@ n=$(($(cat $count) + 1)); echo $n >$count
 
 constexpr const char* kApply = "run stage && run arm && run activate\n";
 
+TEST_F(GuardRoom, AnOrderThatIsNoNumberIsPassedOver) {
+  Reset();
+  const ScriptReply reply =
+      Play(fmt::format("mkdir state/journal/a state/journal/b state/journal/c\n"
+                       "echo 7 >state/journal/a/order; echo abc >state/journal/b/order\n"
+                       "true >state/journal/c/order\nrun stage && run arm && cat {}/order\n",
+                       Journal()));
+  EXPECT_THAT(reply.out, testing::EndsWith("8\n"));
+}
+
 // How many files a whole apply makes here; beyond that nothing is missing.
 constexpr int kFiles = 50;
 
