@@ -39,6 +39,7 @@ class Scratch {
     return root_ + "/root/" + (path.starts_with('~') ? "home/" + path.substr(1) : path.substr(1));
   }
   std::string Journal() const { return root_ + "/journal"; }
+  std::string Name() const { return root_.substr(root_.rfind('/')); }  // with a slash before it
 
   std::set<std::string> Files() const {
     std::set<std::string> files;
@@ -141,8 +142,10 @@ RC_GTEST_PROP(HostileText, GoesThroughEveryPluginAndARealShellByteForByte, ()) {
     }
   }
   const std::string nonce = MakeNonce();
-  // As in a session, but that nothing of the test goes to the log.
-  const std::string helper = BuildScriptPreamble(nonce) + BuildNodeHelper() + "note() { :; }\n";
+  // As in a session, but that nothing of the test goes to the log, and that files are held apart
+  // from those of other tests.
+  const std::string helper = BuildScriptPreamble(nonce) + BuildNodeHelper() +
+                             "note() { :; }\nHOLD=/run" + scratch.Name() + "/held\n";
   const ScriptReply staged = RunHere(helper + BuildStageRequest(steps, 0, scratch.Journal()));
   if (staged.exit_code != 0) RC_FAIL(staged.err);
   const auto replies = ParseApplyReply(

@@ -54,12 +54,12 @@ class ShellTest : public testing::Test {
   }
 
   // The same behind BuildNodeHelper, as a session runs it. Nothing of the test goes to the log, and
-  // tests that run at the same time hold their files apart.
+  // tests that run at the same time hold their files apart: the folder of held files is removed
+  // with the last of them.
   ScriptReply RunRequest(const std::string& request, const std::string& nonce) {
-    return Run(BuildScriptPreamble(nonce) + BuildNodeHelper() +
-               "note() { :; }\nHOLD=/run/spark-reconcile" +
-               directory_.substr(directory_.rfind('/')) + "\nD=" + QuoteForShell(Path("state")) +
-               "\n(\n" + request + "\n)\n");
+    return Run(BuildScriptPreamble(nonce) + BuildNodeHelper() + "note() { :; }\nHOLD=/run" +
+               directory_.substr(directory_.rfind('/')) +
+               "/held\nD=" + QuoteForShell(Path("state")) + "\n(\n" + request + "\n)\n");
   }
 
   // A process that a test has ended may write its last file meanwhile.

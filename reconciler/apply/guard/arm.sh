@@ -44,12 +44,12 @@ arm() { # NETDEV…
   # shellcheck disable=SC2086 # several units
   undecided && { [ -d "$J" ] || mkdir -p "$J"; } && make_room && echo $$ >"$J/holder" &&
     { systemctl is-active $SSH_UNITS >"$J/sshd"; :; } && printf '%s' "$GUARD" >"$J/guard.new" || exit 1
+  sync "$J/guard.new" "$J/order" && echo armed >"$J/state" && mv -f "$J/guard.new" "$J/guard" && progress 0 || exit 1
+  # From here on the guard removes what stands outside the journal. Nothing runs the unit before the link is there.
   units=/etc/systemd/system
-  at_boot=$UNIT-boot.service # nothing runs it before the link is there
+  at_boot=$UNIT-boot.service
   (umask 022; printf '%s' "$BOOT" >"$units/$at_boot" &&
-    { [ -d "$units/sysinit.target.wants" ] || mkdir -p "$units/sysinit.target.wants"; }) || exit 1
-  sync "$J/guard.new" "$J/order" "$units/$at_boot" && echo armed >"$J/state" && mv -f "$J/guard.new" "$J/guard" &&
-    progress 0 || exit 1
+    { [ -d "$units/sysinit.target.wants" ] || mkdir -p "$units/sysinit.target.wants"; }) && sync "$units/$at_boot" || exit 1
   ln -sfn "../$at_boot" "$units/sysinit.target.wants/$at_boot" && sync "$units/sysinit.target.wants" "$J" || exit 1
   # shellcheck disable=SC2086 # several words
   { [ -n "$again" ] && is_watched; } || timeout 10 systemd-run -q --unit="$UNIT" --on-active="$LIMIT" \
