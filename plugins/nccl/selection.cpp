@@ -188,6 +188,9 @@ Mistake JudgePrefixes(const std::string& name, std::string_view value, const Plu
   const std::vector<std::string> names = ListCandidates(name, input);
   if (names.empty() || ListPrefixes(value).empty()) return {};
   if (Mistake wrong = FindAmbiguous(name, value, names); !wrong.Empty()) return wrong;
+  for (const std::string& prefix : ListPrefixes(value)) {
+    if (ListBeginning(names, prefix).empty()) return {};  // JudgeSelection's to judge
+  }
   return MakePrefixMistake(MistakeKind::kReadAsMeant,
                            "matches by prefix, which is clear among the names of this node", value);
 }

@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "plugins/nccl/bootstrap/bootstrap.h"
 #include "plugins/nccl/gpu.h"
 #include "plugins/nccl/leftovers/settings.h"
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/needs.h"
 #include "reconciler/base/text.h"
-#include "reconciler/fabric/bootstrap.h"
 #include "reconciler/fabric/neighbours.h"
 
 namespace reconciler::plugins::nccl {
@@ -57,22 +55,6 @@ std::string ListUcxDevices(const PluginInput& input, const std::string& netdev) 
   return Join(devices, ",");
 }
 
-bool HasInOwnFile(const NodeFacts& facts, const std::string& line) {
-  const auto file = FindFile(facts, std::string(kServiceFile));
-  const FileState* state = Known(file);
-  if (state == nullptr) return false;
-  const std::vector<std::string> lines = SplitLines(state->content);
-  return std::find(lines.begin(), lines.end(), line) != lines.end();
-}
-
-// A plan of some nodes does not read the others, which may be why this one is on the fabric: it
-// stays there.
-std::string ChooseNetdev(const PluginInput& input, const BootstrapChoice& choice) {
-  const bool stays = !choice.if_on_wifi.empty() &&
-                     HasInOwnFile(input.facts, "NCCL_SOCKET_IFNAME==" + choice.if_on_wifi);
-  return stays ? choice.if_on_wifi : choice.netdev;
-}
-
 // By which programs choose the interface `netdev`; each has its own variable.
 Environment ListBootstrapVariables(const PluginInput& input, const std::string& netdev) {
   return {{"NCCL_SOCKET_IFNAME", "=" + netdev,
@@ -89,7 +71,7 @@ Result<void> AddBootstrap(const Section& section, const PluginInput& input,
                           Environment& environment) {
   const BootstrapChoice choice =
       ChooseBootstrap(input.cluster, input.fabric, input.facts, input.all);
-  const std::string netdev = ChooseNetdev(input, choice);
+  const std::string netdev = StaysOnFabric(input, choice) ? choice.if_on_wifi : choice.netdev;
   const bool is_named = section.FindVariable("NCCL_SOCKET_IFNAME") != nullptr;
   const Unknown* unknown = FindUnknown(input.facts.health.wireless);
   if (unknown != nullptr && !is_named && ReadBootstrap(input.cluster) == Bootstrap::kManagement) {

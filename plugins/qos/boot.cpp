@@ -37,11 +37,12 @@ std::string FormatUnit(const Section& section, const QosFacts& facts,
     text += fmt::format("Wants={}\nAfter={}\n", device, device);
   }
   text += "[Service]\nType=oneshot\nRemainAfterExit=yes\nTimeoutStartSec=60\n";
-  const bool* tos = Known(facts.cma_roce_tos);
   for (const RailPort& port : ports) {
-    if (section.pfc) AddLines(ListPfcCommands(port.netdev, FormatPriorities(*section.pfc)), text);
-    if (section.dscp) AddLines(ListDscpCommands(port.netdev, FormatMapping(*section.dscp)), text);
-    if (section.tos && tos != nullptr && *tos) {
+    if (section.pfc && MayHave(facts.dcb))
+      AddLines(ListPfcCommands(port.netdev, FormatPriorities(*section.pfc)), text);
+    if (section.dscp && MayHave(facts.dcb))
+      AddLines(ListDscpCommands(port.netdev, FormatMapping(*section.dscp)), text);
+    if (section.tos && MayHave(facts.cma_roce_tos)) {
       AddLines({MakeTosCommand(port, fmt::format("{}", *section.tos))}, text);
     }
   }

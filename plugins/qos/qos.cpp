@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/gpu_containers.h"
 #include "plugins/qos/boot.h"
@@ -39,7 +41,11 @@ std::vector<Action> AsActions(std::vector<RunCommand> commands, const RailPort& 
   return actions;
 }
 
-bool Has(const Fact<bool>& tool) { return Known(tool) != nullptr && *Known(tool); }
+// A setting whose program was not read is kept and blocked: it may be there.
+Observed<std::string> ReadWith(const Fact<bool>& tool, const Fact<std::string>& setting) {
+  const Unknown* unknown = FindUnknown(tool);
+  return unknown == nullptr ? Answer(setting) : Observed<std::string>(*unknown);
+}
 
 class Maker {
  public:
@@ -50,25 +56,36 @@ class Maker {
     for (const RailPort& port : ports) AddPort(port);
     if (resources_.empty()) return {};
     std::vector<Resource> all = MakeBootUnit(section_, input_, ports);
+    if (std::none_of(resources_.begin(), resources_.end(), CanBeSet)) {
+      for (Resource& one : all) one.needs = {resources_.front().Id()};
+    }
     for (Resource& one : resources_) all.push_back(std::move(one));
     return all;
   }
 
  private:
+  static bool CanBeSet(const Resource& resource) {
+    return !std::holds_alternative<Unknown>(resource.observed) &&
+           !std::holds_alternative<Unsupported>(resource.observed);
+  }
+
   void AddPort(const RailPort& port) {
-    const auto found = input_.facts.qos.ports.find(port.netdev);
-    const QosPort now = found == input_.facts.qos.ports.end() ? QosPort() : found->second;
-    if (section_.pfc && Has(input_.facts.qos.dcb)) {
-      Add(port, "flow control of " + port.netdev, FormatPriorities(*section_.pfc), Answer(now.pfc),
+    const QosFacts& qos = input_.facts.qos;
+    const auto found = qos.ports.find(port.netdev);
+    const QosPort now = found == qos.ports.end() ? QosPort() : found->second;
+    if (section_.pfc && MayHave(qos.dcb)) {
+      Add(port, "flow control of " + port.netdev, FormatPriorities(*section_.pfc),
+          ReadWith(qos.dcb, now.pfc),
           [&](const std::string& state) { return ListPfcCommands(port.netdev, state); });
     }
-    if (section_.dscp && Has(input_.facts.qos.dcb)) {
-      Add(port, "DSCP of " + port.netdev, FormatMapping(*section_.dscp), Answer(now.dscp),
+    if (section_.dscp && MayHave(qos.dcb)) {
+      Add(port, "DSCP of " + port.netdev, FormatMapping(*section_.dscp),
+          ReadWith(qos.dcb, now.dscp),
           [&](const std::string& state) { return ListDscpCommands(port.netdev, state); });
     }
-    if (section_.tos && Has(input_.facts.qos.cma_roce_tos)) {
-      Add(port, "ToS of " + port.hca, fmt::format("{}", *section_.tos), Answer(now.tos),
-          [&](const std::string& state) {
+    if (section_.tos && MayHave(qos.cma_roce_tos)) {
+      Add(port, "ToS of " + port.hca, fmt::format("{}", *section_.tos),
+          ReadWith(qos.cma_roce_tos, now.tos), [&](const std::string& state) {
             return std::vector<RunCommand>{MakeTosCommand(port, state)};
           });
     }
@@ -101,12 +118,6 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return Maker(*section, input).Run();
 }
 
-std::string ExplainMissing(const Fact<bool>& tool) {
-  if (!tool) return "was not read";
-  const Unknown* unknown = FindUnknown(tool);
-  return unknown == nullptr ? "is not installed" : "is unknown: " + unknown->why;
-}
-
 // What the manifest wants and no program on the node can set.
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const auto section = ReadSection(input.cluster);
@@ -114,20 +125,18 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const SourceMark where = input.cluster.Mark(section->position);
   const QosFacts& facts = input.facts.qos;
   std::vector<Diagnostic> found;
-  if ((section->pfc || section->dscp) && !Has(facts.dcb)) {
+  if ((section->pfc || section->dscp) && !MayHave(facts.dcb)) {
     found.push_back({.severity = Severity::kWarns,
                      .code = "qos-no-dcb",
-                     .message = fmt::format("qos: `pfc` and `dscp` are not set: dcb {}",
-                                            ExplainMissing(facts.dcb)),
+                     .message = "qos: `pfc` and `dscp` are not set: dcb is not installed",
                      .next_step = "install iproute2 5.11 or later, which has it",
                      .where = where,
                      .subject = "dcb"});
   }
-  if (section->tos && !Has(facts.cma_roce_tos)) {
+  if (section->tos && !MayHave(facts.cma_roce_tos)) {
     found.push_back({.severity = Severity::kWarns,
                      .code = "qos-no-cma-roce-tos",
-                     .message = fmt::format("qos: `tos` is not set: cma_roce_tos {}",
-                                            ExplainMissing(facts.cma_roce_tos)),
+                     .message = "qos: `tos` is not set: cma_roce_tos is not installed",
                      .next_step =
                          "install mlnx-tools, which has it; NCCL itself takes the byte from "
                          "NCCL_IB_TC",

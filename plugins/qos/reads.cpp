@@ -123,4 +123,9 @@ void StoreQos(const ProbeReply& reply, NodeFacts& facts) {
   for (const std::string& line : SplitLines(found->second.out)) ReadQosLine(line, facts.qos);
 }
 
+bool MayHave(const Fact<bool>& program) {
+  const bool* known = Known(program);
+  return known == nullptr || *known;
+}
+
 }  // namespace reconciler::plugins::qos

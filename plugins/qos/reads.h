@@ -14,4 +14,7 @@ RunProbe MakeQosProbe(const std::vector<RailPort>& ports);
 // Fills QosFacts.
 void StoreQos(const ProbeReply& reply, NodeFacts& facts);
 
+// Whether the program of the fact is there, or was not read.
+bool MayHave(const Fact<bool>& program);
+
 }  // namespace reconciler::plugins::qos

@@ -47,8 +47,11 @@ class Qos(LabTest):
         plan = self.plan(self.manifest())
         blocked = {change["name"]: change["detail"] for stage in plan["stages"] for change in stage["changes"]
                    if change["change"] == "blocked" and change["node"] == "spark-2"}
-        self.assertEqual(blocked, {f"{what} of {port}": "not supported: the port has no such setting"
-                                   for what in ("flow control", "DSCP") for port in PORTS})
+        settings = {f"{what} of {port}": "not supported: the port has no such setting"
+                    for what in ("flow control", "DSCP") for port in PORTS}
+        needs = f"needs flow control of {PORTS[0]} of spark-2, which is blocked"
+        self.assertEqual(blocked, settings | {f"/etc/systemd/system/{UNIT}": needs, UNIT: needs})
+        self.assertEqual(self.qos_changes(plan), [])
 
     def test_2_an_apply_sets_each_port_and_leaves_nothing_to_do(self):
         script = base64.b64encode((HERE / "stand_ins" / "dcb").read_bytes()).decode()

@@ -119,7 +119,7 @@ TEST(NcclBootstrap, APeerWithAWiredInterfaceBesideItsWifiChangesNothingHere) {
   EXPECT_THAT(scenario.Warnings(), IsEmpty());
 }
 
-TEST(NcclBootstrap, WhereAPeerWasNotReadTheNodeStaysOnTheFabric) {
+TEST(NcclBootstrap, WhereAPeerWasNotReadTheNodeStaysOnTheFabricWithANote) {
   NcclScenario scenario;
   scenario.facts.health.wireless = std::vector<std::string>{};
   scenario.all.nodes.erase("spark-2");
@@ -127,8 +127,14 @@ TEST(NcclBootstrap, WhereAPeerWasNotReadTheNodeStaysOnTheFabric) {
   scenario.facts.files[std::string(kServiceFile)] =
       FileState{.content = "NCCL_SOCKET_IFNAME==enp1s0f1np1\n"};
   EXPECT_THAT(scenario.Variables(), Contains("NCCL_SOCKET_IFNAME==enp1s0f1np1"));
+  EXPECT_THAT(scenario.Notes(),
+              Contains("bootstrap: the ranks of this node still meet on enp1s0f1np1: a node that "
+                       "was not read may have no wired management network: plan all nodes at once, "
+                       "which decides it for all"));
+  EXPECT_THAT(scenario.ListDiagnostics(Severity::kWarns), IsEmpty());
   scenario.all.nodes["spark-2"].health.wireless = std::vector<std::string>{};
   EXPECT_THAT(scenario.Variables(), Contains("NCCL_SOCKET_IFNAME==enP7s7"));
+  EXPECT_THAT(scenario.Notes(), IsEmpty());
 }
 
 TEST(NcclBootstrap, OnlyTheFileAsWeWouldWriteItKeepsANodeOnTheFabric) {

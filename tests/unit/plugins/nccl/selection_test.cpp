@@ -48,6 +48,15 @@ TEST(NcclPrefixes, AListThatIsClearOnTheNodeIsANote) {
   EXPECT_THAT(Blocks("NCCL_IB_HCA", "mlx5_10"), IsEmpty());
 }
 
+TEST(NcclPrefixes, AnEntryThatBeginsNoNameOfTheNodeIsNotCalledClear) {
+  for (const char* list : {"rocep1s0f1", "mlx5_10,rocep1s0f1"}) {
+    EXPECT_THAT(Notes("NCCL_IB_HCA", list), IsEmpty()) << list;
+  }
+  EXPECT_THAT(
+      With("NCCL_IB_HCA", "rocep1s0f1").Warnings(),
+      Contains(testing::HasSubstr("names no HCA that the node has: it has mlx5_10, mlx5_1")));
+}
+
 TEST(NcclPrefixes, AnEntryThatBeginsSeveralNamesOfTheNodeBlocks) {
   EXPECT_THAT(Blocks("NCCL_IB_HCA", "mlx5_1"),
               ElementsAre("NCCL_IB_HCA: 'mlx5_1' matches by prefix: it takes mlx5_10, mlx5_1: "

@@ -62,6 +62,10 @@ struct Scenario : test::PairScenario {
   }
 };
 
+Resource Find(const Scenario& scenario, const std::string& name) {
+  return scenario.Find(Get(), name);
+}
+
 TEST(Qos, EachPortGetsItsPrioritiesAndARevertWhatItHad) {
   Scenario scenario;
   scenario.Read(Reply(kOff, "0:0 26:4", "0"));
@@ -151,11 +155,42 @@ TEST(Qos, WithoutTheProgramsNothingIsChangedAndThatIsAWarning) {
             "5.11 or later, which has it\n"
             "qos-no-cma-roce-tos: qos: `tos` is not set: cma_roce_tos is not installed: install "
             "mlnx-tools, which has it; NCCL itself takes the byte from NCCL_IB_TC\n");
+}
+
+TEST(Qos, WhereTheProgramsAreNotReadEverySettingIsBlockedAndTheUnitWithThem) {
   Scenario late;
   late.Read("", 124);
-  EXPECT_THAT(late.Resources(Get()), IsEmpty());
-  EXPECT_THAT(late.Said(), HasSubstr("dcb is unknown: dcb gave no answer in 30 s"));
-  EXPECT_THAT(Scenario().Said(), HasSubstr("cma_roce_tos was not read"));
+  Scenario unread;
+  for (const Scenario* scenario : {&late, &unread}) {
+    const bool is_late = scenario == &late;
+    EXPECT_EQ(
+        scenario->Detail(Get(), "flow control of enp1s0f1np1"),
+        is_late ? "blocked: unknown: dcb gave no answer in 30 s" : "blocked: unknown: not read");
+    EXPECT_EQ(scenario->Detail(Get(), "ToS of roceP2p1s0f1"),
+              is_late ? "blocked: unknown: cma_roce_tos gave no answer in 30 s"
+                      : "blocked: unknown: not read");
+    for (const std::string& name :
+         {std::string(kUnit), std::string("spark-reconcile-qos.service")}) {
+      EXPECT_THAT(Find(*scenario, name).needs,
+                  ElementsAre("spark-1/qos/flow control of enp1s0f1np1"))
+          << name;
+    }
+    EXPECT_EQ(scenario->Said(), "");
+  }
+}
+
+TEST(Qos, WhereNoPortHasASettingTheUnitIsBlocked) {
+  Scenario scenario;
+  scenario.Read(
+      "unit \ndcb yes\ncma_roce_tos no\n"
+      "pfc enp1s0f1np1 failed Operation not supported\n"
+      "dscp enp1s0f1np1 failed Operation not supported\n"
+      "pfc enP2p1s0f1np1 failed Operation not supported\n"
+      "dscp enP2p1s0f1np1 failed Operation not supported\n");
+  const std::vector<std::string> first = {"spark-1/qos/flow control of enp1s0f1np1"};
+  EXPECT_EQ(Find(scenario, kUnit).needs, first);
+  scenario.Read("dscp enP2p1s0f1np1 ok dscp-prio 26:3\n");
+  EXPECT_THAT(Find(scenario, kUnit).needs, IsEmpty());
 }
 
 TEST(Qos, WhatAPortDoesNotSayIsBlocked) {
