@@ -115,7 +115,12 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   for (Diagnostic& one : FindDeniedPeers(*section, input)) found.push_back(std::move(one));
   const SourceMark where = input.cluster.Mark(section->position);
   if (section->FindVariable("NCCL_SOCKET_IFNAME") == nullptr) {
-    for (Diagnostic& one : FindWirelessBootstrap(input, where)) found.push_back(std::move(one));
+    const BootstrapChoice choice =
+        ChooseBootstrap(input.cluster, input.fabric, input.facts, input.all);
+    for (Diagnostic& one : FindWirelessBootstrap(input, choice, where)) {
+      found.push_back(std::move(one));
+    }
+    if (StaysOnFabric(input, choice)) found.push_back(MakeStaysNote(choice, where));
   }
   for (Diagnostic& one : FindUnknownDevices(input, where)) found.push_back(std::move(one));
   return found;

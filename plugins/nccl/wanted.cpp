@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "plugins/nccl/bootstrap/bootstrap.h"
+#include <algorithm>
+
 #include "plugins/nccl/gpu.h"
 #include "plugins/nccl/leftovers/settings.h"
 #include "plugins/nccl/library.h"
@@ -53,6 +54,14 @@ std::string ListUcxDevices(const PluginInput& input, const std::string& netdev) 
   }
   devices.push_back(netdev);
   return Join(devices, ",");
+}
+
+bool HasInOwnFile(const NodeFacts& facts, const std::string& line) {
+  const auto file = FindFile(facts, std::string(kServiceFile));
+  const FileState* state = Known(file);
+  if (state == nullptr) return false;
+  const std::vector<std::string> lines = SplitLines(state->content);
+  return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
 
 // By which programs choose the interface `netdev`; each has its own variable.
@@ -122,6 +131,11 @@ std::vector<std::string> ListHcas(const NodeFacts& facts) {
   std::vector<std::string> hcas;
   for (const auto& [netdev, hca] : facts.nccl.hcas) hcas.push_back(hca);
   return hcas;
+}
+
+bool StaysOnFabric(const PluginInput& input, const BootstrapChoice& choice) {
+  return !choice.if_on_wifi.empty() &&
+         HasInOwnFile(input.facts, "NCCL_SOCKET_IFNAME==" + choice.if_on_wifi);
 }
 
 Result<Environment> BuildWantedEnvironment(const Section& section, const PluginInput& input) {

@@ -2,6 +2,7 @@
 
 #include "plugins/nccl/section.h"
 #include "reconciler/base/result.h"
+#include "reconciler/fabric/bootstrap.h"
 #include "reconciler/model/environment.h"
 #include "reconciler/plugin.h"
 
@@ -13,6 +14,10 @@ void StoreHcas(const ProbeReply& reply, NodeFacts& facts);
 std::vector<std::string> ListHcas(const NodeFacts& facts);  // empty: the node did not name them
 // The name that the node gives to a port's HCA, or else the hardware profile.
 std::string FindHcaName(const RailPort& port, const NodeFacts& facts);
+
+// A plan of some nodes does not read the others, which may be why this one is on the fabric: it
+// stays there.
+bool StaysOnFabric(const PluginInput& input, const BootstrapChoice& choice);
 
 // The variables of a node, or why they cannot be determined.
 Result<Environment> BuildWantedEnvironment(const Section& section, const PluginInput& input);

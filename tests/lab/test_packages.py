@@ -2,6 +2,7 @@
 failed apply leaves what was there, that one apply brings all of it, and what a prune removes. And versions of tools that a node's
 programs and files say, which stand in for Docker, NVIDIA's container toolkit and the driver."""
 
+import time
 import unittest
 
 from nodes.local_apt import INSTALLED, Package, repository
@@ -48,6 +49,11 @@ for attempt in range(600):
         open("/run/apt-waited", "w").write("%d" % time.time())
         sys.exit()
     time.sleep(0.2)"""
+# The same lock, held until the program is stopped.
+KEEP = """import fcntl, time
+file = open("/var/lib/dpkg/lock-frontend", "w")
+fcntl.lockf(file, fcntl.LOCK_EX)
+time.sleep(3600)"""
 # What the programs print, and where a driver shows its version.
 TOOLS = """
 printf '#!/bin/sh\\n[ "$*" = --version ] && echo "Docker version {docker}, build 4eba377"\\n' >/usr/bin/docker
@@ -101,7 +107,19 @@ class Packages(LabTest):
         self.spark("apply", fails, "--yes", "--brief", expect=4)
         self.assertEqual(self.installed(), self.before)
 
-    def test_3_one_apply_waits_for_the_lock_and_brings_all(self):
+    def test_3_a_lock_that_is_never_free_ends_the_apply_with_who_holds_it(self):
+        """It waits 120 s: see the plugin's README."""
+        for node in (1, 2):
+            self.lab.sh(node, f"systemd-run -q --unit=keep-lock python3 -c '{KEEP}'")
+        began = time.monotonic()
+        done = self.spark("apply", self.manifest(PACKAGES), "--yes", "--brief", "--no-verify", expect=4)
+        self.assertGreater(time.monotonic() - began, 120)
+        self.assertRegex(done.stdout + done.stderr, r"Could not get lock /var/lib/dpkg/lock-frontend\. It is held by process \d+ \(python3\)")
+        for node in (1, 2):
+            self.lab.sh(node, "systemctl stop keep-lock")
+        self.assertEqual(self.installed(), self.before)
+
+    def test_4_one_apply_waits_for_the_lock_and_brings_all(self):
         unit = f"systemd-run -q --unit=hold-lock python3 -c '{HOLD}'"
         for node in (1, 2):
             self.lab.sh(node, unit)
@@ -117,7 +135,7 @@ class Packages(LabTest):
             self.assertIn("\ndemo-lib\n", text)  # as apt marks what came along
             self.assertNotIn("\ndemo-tool\n", text)
 
-    def test_4_what_is_no_longer_listed_goes_with_what_came_along(self):
+    def test_5_what_is_no_longer_listed_goes_with_what_came_along(self):
         listed = self.manifest("packages: [demo-lib]\n")
         self.spark("apply", listed, "--yes", "--brief", "--no-verify", expect=0)
         self.assert_empty_plan(listed)
@@ -126,7 +144,7 @@ class Packages(LabTest):
             self.assertIn("demo-lib installed 1.0\n", text)  # listed by now
             self.assertIn("demo-nccl installed 2.28-1\n", text)  # an upgrade stays
 
-    def test_5_uninstall_leaves_what_was_there_before(self):
+    def test_6_uninstall_leaves_what_was_there_before(self):
         self.spark("uninstall", PAIR, "--yes", expect=0)
         for text, before in zip(self.installed(), self.before, strict=True):
             names = [{line.split()[0] for line in one.splitlines() if " installed " in line} for one in (text, before)]
@@ -136,7 +154,7 @@ class Packages(LabTest):
         return sorted((one["severity"], one["code"], one["message"], one["nodes"])
                       for one in self.plan(self.manifest(MINIMUM))["diagnostics"] if one["code"].startswith("packages-"))
 
-    def test_6_a_tool_that_is_missing_too_old_or_behind_another_node_is_named(self):
+    def test_7_a_tool_that_is_missing_too_old_or_behind_another_node_is_named(self):
         for node in (1, 2):
             self.lab.sh(node, TOOLS.format(docker="28.1.1", toolkit="1.17.8", driver="580.95.05"))
         self.assertEqual(self.versions_that_are_named(), [])

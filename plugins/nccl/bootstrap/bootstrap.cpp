@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "plugins/nccl/leftovers/settings.h"
 #include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
 
@@ -31,32 +28,7 @@ std::string DescribeWireless(const BootstrapChoice& choice) {
       wireless);
 }
 
-bool HasInOwnFile(const NodeFacts& facts, const std::string& line) {
-  const auto file = FindFile(facts, std::string(kServiceFile));
-  const FileState* state = Known(file);
-  if (state == nullptr) return false;
-  const std::vector<std::string> lines = SplitLines(state->content);
-  return std::find(lines.begin(), lines.end(), line) != lines.end();
-}
-
-Diagnostic MakeStays(const std::string& netdev, const SourceMark& where) {
-  return {.severity = Severity::kInforms,
-          .code = "nccl-bootstrap-stays",
-          .message = fmt::format(
-              "bootstrap: the ranks of this node still meet on {}: a node that was not read may "
-              "have no wired management network",
-              MakePrintable(netdev)),
-          .next_step = "plan all nodes at once, which decides it for all",
-          .where = where,
-          .subject = "bootstrap"};
-}
-
 }  // namespace
-
-bool StaysOnFabric(const PluginInput& input, const BootstrapChoice& choice) {
-  return !choice.if_on_wifi.empty() &&
-         HasInOwnFile(input.facts, "NCCL_SOCKET_IFNAME==" + choice.if_on_wifi);
-}
 
 Errors CheckBootstrap(const ClusterSpec& cluster, const Fabric& fabric) {
   const Value* of_cluster = cluster.settings.At({"nccl", "bootstrap"});
@@ -81,10 +53,9 @@ Errors CheckBootstrap(const ClusterSpec& cluster, const Fabric& fabric) {
       "write management, or remove it")};
 }
 
-std::vector<Diagnostic> FindWirelessBootstrap(const PluginInput& input, const SourceMark& where) {
-  const BootstrapChoice choice =
-      ChooseBootstrap(input.cluster, input.fabric, input.facts, input.all);
-  if (StaysOnFabric(input, choice)) return {MakeStays(choice.if_on_wifi, where)};
+std::vector<Diagnostic> FindWirelessBootstrap(const PluginInput& input,
+                                              const BootstrapChoice& choice,
+                                              const SourceMark& where) {
   if (choice.wireless.empty() && choice.on_wifi.empty()) return {};
   const bool has_rail = FindBootstrapRail(input.cluster, input.fabric) != nullptr;
   const std::string& node = choice.wireless.empty() ? choice.on_wifi : input.node.name;
@@ -100,6 +71,18 @@ std::vector<Diagnostic> FindWirelessBootstrap(const PluginInput& input, const So
                                       node),
            .where = where,
            .subject = "bootstrap"}};
+}
+
+Diagnostic MakeStaysNote(const BootstrapChoice& choice, const SourceMark& where) {
+  return {.severity = Severity::kInforms,
+          .code = "nccl-bootstrap-stays",
+          .message = fmt::format(
+              "bootstrap: the ranks of this node still meet on {}: a node that was not read may "
+              "have no wired management network",
+              MakePrintable(choice.if_on_wifi)),
+          .next_step = "plan all nodes at once, which decides it for all",
+          .where = where,
+          .subject = "bootstrap"};
 }
 
 }  // namespace reconciler::plugins::nccl

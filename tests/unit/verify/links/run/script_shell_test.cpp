@@ -242,12 +242,16 @@ TEST_F(VerifyScriptTest, BecomesTheMeshUserOnceForAllLogins) {
   EXPECT_TRUE(std::filesystem::is_empty(directory_ + "/tmp"));
 }
 
-TEST_F(VerifyScriptTest, AUserWhoIsNotThereFailsEachLoginInItsWords) {
+TEST_F(VerifyScriptTest, AUserWhoIsNotThereFailsEachLoginAndIsShown) {
   Program("runuser", "echo 'runuser: user ada does not exist' >&2; exit 1\n");
   NodeProbes probes = Probes(0, 2);
   probes.user = "ada";
   const auto checks = Measure(probes);
   EXPECT_THAT(Symptoms(checks), ElementsAre("probe-failed", "probe-failed"));
+  for (const Check& check : checks) {
+    EXPECT_EQ(check.why, "could not become the user of the mesh");
+    EXPECT_THAT(check.evidence, ElementsAre("runuser: user ada does not exist"));
+  }
 }
 
 TEST_F(VerifyScriptTest, WithoutAUserTheLoginUserIsUsed) {
