@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -20,6 +21,11 @@ while [ -e /var/tmp/hold ]; do touch /var/tmp/held; sleep 0.05; done
 exec /usr/bin/sync "$@"
 END
 chmod +x /usr/local/sbin/sync; touch /var/tmp/hold"""
+
+# A shell that holds the node's lock and has been silent for too long.
+HOLDER = r"""exec 9>>/var/lib/spark-reconcile/lock; flock 9; echo 0 >/var/lib/spark-reconcile/lease.until
+printf 'ada@desk pid 4 since 2026-11-01T00:00:00Z\nprocess 4 none none 0\nshell %s\n' $$ >/var/lib/spark-reconcile/lease
+sleep 600"""
 
 
 class Locks(LabTest):
@@ -157,6 +163,18 @@ spark-1: the lock cannot be read: its lease does not say which shell holds it
         self.assertEqual(self.spark("lock", "break", PAIR, expect=3).stdout, "spark-2  free\n")
         self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", expect=0)
         self.assertEqual(self.spark("lock", "list", PAIR, expect=0).stdout, "spark-1  free\nspark-2  free\n")
+
+    def test_6_whoever_waits_for_a_shell_learns_that_its_lock_was_broken(self):
+        """sudo stops when the shell below it is stopped, and has to go on to see that it was ended."""
+        waiting = speed.start([LAB, "ssh", "--run", self.lab.run, "1", f"sudo -n sh -c {shlex.quote(HOLDER)}"], stdin=subprocess.DEVNULL)
+        try:
+            speed.wait_until(lambda: "spark-1  held by ada@desk" in self.spark("lock", "list", PAIR, expect=0).stdout, 20,
+                             "the shell holds the lock", 0.2)
+            self.assertIn("spark-1  broken: ada@desk pid 4 since 2026-11-01T00:00:00Z is gone",
+                          self.spark("lock", "break", PAIR, expect=0).stdout)
+            self.assertNotEqual(speed.wait(waiting, 10), 0)
+        finally:
+            waiting.kill()
 
 
 if __name__ == "__main__":

@@ -75,11 +75,31 @@ family() { # PROCESS
   for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done
   echo "$1"
 }
+# The processes of sudo above one. sudo stops when its command does, and sees the command's end only after it goes on.
+list_sudos() { # PROCESS
+  above=$1
+  while { read -r stat <"/proc/$above/stat"; } 2>/dev/null; do
+    stat=${stat##*) }; stat=${stat#* }; above=${stat%% *}
+    { read -r name <"/proc/$above/comm"; } 2>/dev/null && [ "$name" = sudo ] || return 0
+    echo "$above"
+  done
+}
+go_on() { # PROCESS…, until all of them ended: one may stop after a signal to go on
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    left=
+    for process do ! kill -CONT "$process" 2>/dev/null || left=yes; done
+    [ -n "$left" ] || return 0
+    sleep 0.1
+  done
+}
 end_shell() { # PROCESS
   read -r self _ </proc/self/stat
+  sudos=$(list_sudos "$1")
   stopped=$(family "$1")
   # No other process can take the lock yet. Where this is cut off before, the lease still names the holder.
   rm -f "$D/lease" "$D/lease.until"
   # shellcheck disable=SC2086 # one word per process
   kill -KILL $stopped 2>/dev/null
+  # shellcheck disable=SC2086 # likewise
+  go_on $sudos
 }

@@ -137,7 +137,8 @@ try_step() { # SECONDS WHAT COMMAND…
   exit_code=0
   what=$2
   { undecided && progress "$1" && shift 2 && "$@"; } || exit_code=$?
-  [ $exit_code != 0 ] || progress 0
+  # Also of one that failed: the controller decides now, and the guard must not do so at the same moment.
+  progress 0
   frame "exit $exit_code"
   [ $exit_code != 0 ] || return 0
   note "$what: failed with $exit_code"

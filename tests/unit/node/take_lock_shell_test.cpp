@@ -69,6 +69,22 @@ TEST_F(TakeLock, AShellThatStartsAProcessWhileItIsEndedLeavesNone) {
   EXPECT_FALSE(std::filesystem::exists(Path("late")));
 }
 
+// Else whoever waits for sudo would not learn that the shell has ended.
+TEST_F(TakeLock, ASudoThatStoppedWithTheShellEndsWithItToo) {
+  Put("sudo",
+      "#!/bin/sh\n\"$@\" & child=$!\n"
+      "while read -r stat </proc/$child/stat; do\n"
+      "  case ${stat##*) } in T*) kill -STOP $$ ;; Z*) break ;; esac\n  sleep 0.02\ndone\nexit "
+      "7\n");
+  std::filesystem::permissions(Path("sudo"), std::filesystem::perms(0755));
+  const ScriptReply reply = Run(
+      Script() + QuoteForShell(Path("sudo")) + " sleep " + pause_ +
+      " </dev/null &\nsudo=$!\nsleep 0.5\nread -r child _ <\"/proc/$sudo/task/$sudo/children\"\n" +
+      "kill() { [ \"$1\" != -KILL ] || sleep 0.3; command kill \"$@\"; }\n"
+      "end_shell $child\nwait $sudo\necho \"ended with $?\"\n");
+  EXPECT_THAT(reply.out, testing::HasSubstr("ended with 7")) << reply.err;
+}
+
 TEST_F(TakeLock, AShellWhoseControllerSendsSomethingStaysAndLeavesNothingRunning) {
   const ScriptReply reply =
       Run(Script("2") + std::string(kTakeLockSh) +

@@ -222,6 +222,13 @@ TEST_F(ApplyScriptTest, ACommandIsEndedAtItsLimit) {
   EXPECT_EQ(Apply({RunCommand{{"sleep", "30"}, 1}})[0].exit_code, 124);
 }
 
+// Else the guard would find no progress since before the step, and revert while the controller
+// decides.
+TEST_F(ApplyScriptTest, AStepThatFailsIsProgressToo) {
+  EXPECT_EQ(Apply({RunCommand{{"false"}, 900}})[0].exit_code, 1);
+  EXPECT_THAT(Get(Path("journal/progress")), testing::MatchesRegex("[0-9]+ 0\n"));
+}
+
 TEST(ListSteps, TriggersRunOnceAfterEveryChange) {
   const RunCommand reload{.argv = {"systemctl", "daemon-reload"}, .id = "reload"};
   const RunCommand again{.argv = {"systemctl", "--quiet", "daemon-reload"}, .id = "reload"};
