@@ -52,17 +52,10 @@ std::optional<ApplyRefusal> RefuseIfAny(RefusalKind kind, std::vector<std::strin
 
 // Then the cables' ends are checked before a change: a wrong cable is no reason to leave a key as
 // it is.
-bool SetsLinks(const Plan& plan, const std::vector<Plugin>& plugins) {
-  const auto sets_links = [&](const Change& change) {
-    if (change.change == ChangeKind::kBlocked) return false;
-    return std::any_of(plugins.begin(), plugins.end(), [&](const Plugin& plugin) {
-      return plugin.sets_links && plugin.name == change.plugin;
-    });
-  };
-  return !plan.uninstall &&
-         std::any_of(plan.stages.begin(), plan.stages.end(), [&](const Stage& stage) {
-           return std::any_of(stage.changes.begin(), stage.changes.end(), sets_links);
-         });
+bool SetsLinks(const std::vector<Plugin>& plugins, const PlanScope& scope) {
+  return !scope.uninstall && std::any_of(plugins.begin(), plugins.end(), [&](const Plugin& plugin) {
+    return plugin.sets_links && IsSelected(scope.only, plugin.name);
+  });
 }
 
 // The manifest requires what the facts rule out.
@@ -280,7 +273,7 @@ ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
   }
   const Plan plan = SelectChanges(*now, approved);
   if (auto refusal = FindRefusal(plan, *now)) return {.refusal = std::move(refusal)};
-  if (SetsLinks(plan, plugins_)) {
+  if (!plan.Empty() && SetsLinks(plugins_, scope_)) {
     if (auto refusal = CheckCabling()) return {.refusal = std::move(refusal)};
   }
   keeper_.Begin(plan, facts_);
