@@ -71,9 +71,32 @@ Masters ListGone(const Intent& intent) {
   return gone;
 }
 
-// A route over a port of any cage is what this apply puts in order.
+// The ports that an earlier apply set up. Those that the manifest no longer has are pruned.
+std::vector<std::string> ListAppliedLinks(const NodeFacts& facts) {
+  std::vector<std::string> netdevs;
+  const Ledger* ledger = Known(facts.ledger);
+  if (ledger == nullptr) return netdevs;
+  for (const LedgerEntry& entry : ledger->entries) {
+    if (entry.is_link) netdevs.push_back(entry.name);
+  }
+  return netdevs;
+}
+
+std::set<std::string> ListTwins(const PluginInput& input) {
+  std::set<std::string> netdevs;
+  const Hardware* hardware = input.cluster.FindHardware(input.node);
+  if (hardware == nullptr) return netdevs;
+  for (const Cage& cage : hardware->cages) {
+    for (const Twin& twin : cage.twins) netdevs.insert(twin.netdev);
+  }
+  return netdevs;
+}
+
+// A route over a port that this apply puts in order is none elsewhere: one of a cage with or
+// without a cable, or one that was set up before. The other twin of a port keeps what others gave
+// it, and must not be in the same subnet.
 std::string ExplainOverlapping(const PluginInput& input, const Intent& intent) {
-  std::vector<std::string> cages;
+  std::vector<std::string> cages = ListAppliedLinks(input.facts);
   std::vector<Ipv4Prefix> subnets;
   for (const RailPort& port : intent.ports) {
     cages.push_back(port.netdev);
@@ -84,7 +107,7 @@ std::string ExplainOverlapping(const PluginInput& input, const Intent& intent) {
   if (unused != input.fabric.unused_netdevs.end()) {
     cages.insert(cages.end(), unused->second.begin(), unused->second.end());
   }
-  return ExplainRoutedElsewhere(subnets, cages, input.facts);
+  return ExplainRoutedElsewhere(subnets, cages, ListTwins(input), input.facts);
 }
 
 // What is in the way of every port, whoever else claims some of them.

@@ -296,6 +296,13 @@ void SetGenerator(Change& change) {
   }
 }
 
+// A port is not taken down while what replaces it cannot be written. Empty: it can, or the manifest
+// has no port there.
+Obstacle FindObstacleOfRest(const PluginInput& input) {
+  if (input.uninstall || GetPorts(input.fabric, input.node.name).empty()) return {};
+  return BuildIntent(input).blocked;
+}
+
 }  // namespace
 
 Ownership CheckPrune(const PluginInput& input, Change& change) {
@@ -318,7 +325,13 @@ Ownership CheckPrune(const PluginInput& input, Change& change) {
   }
   RemoveBeforeReload(change);
   change.interrupts = ListCutOffAt(input.facts, ports.all);
-  if (change.kind == kLinkKind) return CheckLink(ports, change);
+  if (change.kind == kLinkKind) {
+    if (const Obstacle rest = FindObstacleOfRest(input); !rest.empty()) {
+      Block(change, rest.code, "the fabric's other ports are blocked: " + rest.why);
+      return Ownership::kOurs;
+    }
+    return CheckLink(ports, change);
+  }
   CheckFile(ports, change);
   return Ownership::kOurs;
 }

@@ -268,6 +268,12 @@ class PairFromBare(LabTest):
         self.assertNotIn("192.168.178.", self.lab.sh(1, "ip -4 -o address show dev enP2p1s0f1np1"))
         self.assertEqual(self.lab.sh(1, others), before)
         self.assert_empty_plan(first)
+        # The same subnet on the other twin.
+        second = self.variant_of(PAIR, ("subnets: [192.168.177.0/24, 192.168.178.0/24]", "twins: second\n  subnets: [192.168.177.0/24]"))
+        self.spark("apply", second, "--yes", "--no-verify", expect=0)
+        self.assertIn("192.168.177.1/24", self.lab.sh(1, "ip -4 -o address show dev enP2p1s0f1np1"))
+        self.assertEqual(self.lab.sh(1, "ip -4 -o address show dev enp1s0f1np1"), "")
+        self.assert_empty_plan(second)
         self.spark("apply", PAIR, "--yes", expect=0)
         self.assertEqual(self.lab.sh(1, others), before)
         self.assert_empty_plan(PAIR)

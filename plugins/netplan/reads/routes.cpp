@@ -80,7 +80,8 @@ Observed<std::vector<RouteFact>> ParseRoutes(const CommandReply& reply) {
 }
 
 std::string ExplainRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,
-                                   const std::vector<std::string>& ours, const NodeFacts& facts) {
+                                   const std::vector<std::string>& ours,
+                                   const std::set<std::string>& twins, const NodeFacts& facts) {
   const auto* routes = Known(facts.network.routes);
   if (routes == nullptr) return {};
   for (const auto& [destination, netdev] : *routes) {
@@ -92,8 +93,9 @@ std::string ExplainRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,
           "fabric subnet {} overlaps {}, which this node reaches over {}: packets for one would go "
           "to the other; {}",
           ToString(subnet), ToString(destination), netdev.empty() ? "elsewhere" : netdev,
-          IsLinkLocal(subnet) ? "take the link-local address off there, or give the rail a subnet"
-                              : "give the fabric a subnet that nothing uses");
+          twins.contains(netdev) ? "take the address off there: the twins of a cage share no subnet"
+          : IsLinkLocal(subnet) ? "take the link-local address off there, or give the rail a subnet"
+                                : "give the fabric a subnet that nothing uses");
     }
   }
   return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,10 @@ Observed<std::vector<RouteFact>> ParseRoutes(const CommandReply& reply);
 
 // Why one of these subnets can be none of the fabric's: the node reaches a part of it elsewhere.
 // Routes over `ours`, the ports of the fabric, do not count, nor do those that are shorter than /8:
-// they stand for the default route. Empty: nothing is in the way.
+// they stand for the default route. `twins` are all ports of the node's cages. Empty: nothing is in
+// the way.
 std::string ExplainRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,
-                                   const std::vector<std::string>& ours, const NodeFacts& facts);
+                                   const std::vector<std::string>& ours,
+                                   const std::set<std::string>& twins, const NodeFacts& facts);
 
 }  // namespace reconciler::plugins::netplan

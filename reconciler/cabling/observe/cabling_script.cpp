@@ -11,29 +11,26 @@
 namespace reconciler {
 namespace {
 
-std::string BuildScript(const std::vector<CagePort>& ports, std::string_view script) {
+std::string BuildScript(const std::vector<CagePort>& ports, const std::string& script) {
   std::vector<std::string> netdevs;
   for (const CagePort& port : ports) netdevs.push_back(port.netdev);
-  return AssignForShell({{"PORTS", Join(netdevs, " ")}}) + std::string(kCablingSh) +
-         std::string(script);
+  return AssignForShell({{"PORTS", Join(netdevs, " ")}}) + std::string(kCablingSh) + script;
 }
 
 }  // namespace
 
-std::string BuildAddAddressesScript(const std::vector<CagePort>& ports,
-                                    std::chrono::seconds lifetime) {
+std::string BuildObserveScript(const std::vector<CagePort>& ports, std::chrono::seconds lifetime) {
   return AssignForShell({{"LIFETIME", std::to_string(lifetime.count())}}) +
-         BuildScript(ports, kAddAddressesSh);
+         BuildScript(
+             ports, std::string(kAddAddressesSh) + std::string(kDiscoverSh) + std::string(kLldpSh));
 }
 
 std::string BuildDiscoverScript(const std::vector<CagePort>& ports) {
-  return BuildScript(ports, kDiscoverSh);
+  return BuildScript(ports, std::string(kDiscoverSh));
 }
 
-std::string BuildLldpScript() { return std::string(kCablingSh) + std::string(kLldpSh); }
-
 std::string BuildRemoveAddressesScript(const std::vector<CagePort>& ports) {
-  return BuildScript(ports, kRemoveAddressesSh);
+  return BuildScript(ports, std::string(kRemoveAddressesSh));
 }
 
 }  // namespace reconciler

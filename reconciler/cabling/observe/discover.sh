@@ -9,7 +9,7 @@ query() {
     echo "heard $1 $address"
   done
 }
-list_addresses
+[ -n "${listing:-}" ] || list_addresses # add_addresses.sh may stand before
 queried=' '
 for port in $PORTS; do
   find_state "$port"

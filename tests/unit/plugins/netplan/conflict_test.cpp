@@ -360,6 +360,20 @@ TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
   EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "netplan-subnet-routed");
 }
 
+// As after `twins: second`, where the manifest says `twins: first` now.
+TEST(NetplanConflict, ATwinThatWasAppliedBeforeConflictsWithNothingAndAnotherOneDoes) {
+  test::PairScenario scenario = MakeConflict();
+  scenario.fabric.ports["spark-1"].pop_back();
+  scenario.facts.network.routes = Routes{Route("192.168.177.0/24", "enP2p1s0f1np1")};
+  EXPECT_EQ(ExplainBlocked(scenario),
+            "blocked: fabric subnet 192.168.177.0/24 overlaps 192.168.177.0/24, which this node "
+            "reaches over enP2p1s0f1np1: packets for one would go to the other; take the address "
+            "off there: the twins of a cage share no subnet");
+  scenario.facts.ledger =
+      Ledger{.entries = {{.kind = "link", .name = "enP2p1s0f1np1", .is_link = true}}};
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.why, "");
+}
+
 TEST(NetplanConflict, RoutesOfTheCagesAndDefaultRoutesInHalvesConflictWithNothing) {
   test::PairScenario scenario = MakeConflict();
   // Yesterday's cage, a port of today's, the other rail's, and what VPN clients write.

@@ -38,10 +38,10 @@ struct Judgement {
   Ownership ownership = Ownership::kOurs;
 };
 
-Judgement Judge(const test::PairScenario& scenario, Change change) {
+Judgement Judge(const test::PairScenario& scenario, Change change, bool uninstall = true) {
   const ClusterFacts all{.nodes = {{scenario.facts.node, scenario.facts}}};
-  const PluginInput input{scenario.cluster, scenario.fabric, scenario.cluster.nodes[0],
-                          scenario.facts, all};
+  const PluginInput input{
+      scenario.cluster, scenario.fabric, scenario.cluster.nodes[0], scenario.facts, all, uninstall};
   const Ownership ownership = CheckPrune(input, change);
   return {std::move(change), ownership};
 }
@@ -67,6 +67,21 @@ TEST(NetplanPrune, AllFilesGoBeforeTheManagersReadThemAgain) {
     EXPECT_THAT(ListActions(change), ElementsAre(HasSubstr("rm -f -- /run/systemd/network/")));
     EXPECT_EQ(test::Lines(change.triggers)[0], "networkctl reload");
   }
+}
+
+TEST(NetplanPrune, APortStaysUpWhereTheFabricsOtherPortsAreBlocked) {
+  test::PairScenario scenario = MakeManaged();
+  const Change prune = MakePrune(scenario, kPortB);
+  scenario.fabric.ports["spark-1"].pop_back();
+  scenario.AddFile(kPrunedFile, FormatOwnedFile("homelab", kPrunedText));
+  EXPECT_NE(Judge(scenario, prune, false).change.change, ChangeKind::kBlocked);
+  scenario.facts.network.routes =
+      std::vector<RouteFact>{{*ParseIpv4Prefix("192.168.177.0/24"), "wlP9s9"}};
+  const Change blocked = Judge(scenario, prune, false).change;
+  EXPECT_EQ(blocked.change, ChangeKind::kBlocked);
+  EXPECT_EQ(blocked.code, "netplan-subnet-routed");
+  EXPECT_THAT(blocked.detail,
+              testing::StartsWith("the fabric's other ports are blocked: fabric subnet"));
 }
 
 TEST(NetplanPrune, NetworkManagerHasTakenThePortDownBeforeItsValuesAreSet) {
