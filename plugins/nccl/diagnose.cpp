@@ -132,7 +132,16 @@ class Finder {
   }
 
   // A list without "=" is fine where it means on this node what it seems to say.
-  void CheckPrefixes(const ManifestVariable& variable) {
+  void CheckList(const ManifestVariable& variable) {
+    const Mistake entries = JudgeEntries(variable.name, variable.value, input_);
+    if (!entries.Empty()) {
+      Add({.severity = Severity::kInforms,
+           .code = "nccl-list-unknown-name",
+           .message = entries.what,
+           .next_step = entries.hint,
+           .subject = variable.name},
+          variable.position);
+    }
     const Mistake prefixes = JudgePrefixes(variable.name, variable.value, input_);
     if (prefixes.Empty()) return;
     const bool is_clear = prefixes.kind == MistakeKind::kReadAsMeant;
@@ -147,7 +156,7 @@ class Finder {
   // What `check` could not say without the node's library.
   void CheckManifest() {
     for (const ManifestVariable& variable : section_.env) {
-      CheckPrefixes(variable);
+      CheckList(variable);
       Mistake wrong = JudgeSetting(variable.name, variable.value, context_);
       if (wrong.Empty()) wrong = JudgeSelection(variable, input_);
       if (wrong.Empty()) continue;

@@ -62,19 +62,31 @@ std::vector<std::string> ListCandidates(const std::string& name, const PluginInp
   if (name == "NCCL_IB_HCA") return ListAllHcas(input);
   std::vector<std::string> netdevs;
   if (!IsInterfaceList(name)) return netdevs;
-  for (const auto& [netdev, link] : input.facts.links) netdevs.push_back(netdev);
+  for (const auto& [netdev, link] : input.facts.links) {
+    if (netdev != "lo") netdevs.push_back(netdev);
+  }
   return netdevs;
 }
 
-// "enp1s0f1np1,mlx5_0:1" as the names alone; nothing where the list is exact.
-std::vector<std::string> ListPrefixes(std::string_view value) {
-  if (value.starts_with('^')) value.remove_prefix(1);
-  if (value.starts_with('=')) return {};
-  std::vector<std::string> entries = Split(value, ',');
-  for (std::string& entry : entries) entry = entry.substr(0, entry.find(':'));
-  std::erase(entries, "");
-  return entries;
+// A list as it is written: "^mlx5_0:1,mlx5_1" leaves out what begins so.
+struct List {
+  bool leaves_out = false;
+  bool is_exact = false;
+  std::vector<std::string> entries = {};  // with their ports
+};
+
+List ParseList(std::string_view value) {
+  List list;
+  list.leaves_out = value.starts_with('^');
+  if (list.leaves_out) value.remove_prefix(1);
+  list.is_exact = value.starts_with('=');
+  if (list.is_exact) value.remove_prefix(1);
+  list.entries = Split(value, ',');
+  std::erase(list.entries, "");
+  return list;
 }
+
+std::string FindName(const std::string& entry) { return entry.substr(0, entry.find(':')); }
 
 std::vector<std::string> ListBeginning(const std::vector<std::string>& names,
                                        const std::string& prefix) {
@@ -84,25 +96,41 @@ std::vector<std::string> ListBeginning(const std::vector<std::string>& names,
   return found;
 }
 
-Mistake MakePrefixMistake(MistakeKind kind, std::string what, std::string_view value) {
-  const bool others = value.starts_with('^');
-  if (others) value.remove_prefix(1);
-  return {kind, std::move(what),
-          fmt::format("write '{}={}'", others ? "^" : "", MakePrintable(value))};
+// The same list by whole names: an entry that is none stands for all that begin so.
+std::string WriteExact(const List& list, const std::vector<std::string>& names) {
+  std::vector<std::string> entries;
+  for (const std::string& entry : list.entries) {
+    const std::string name = FindName(entry);
+    const std::vector<std::string> begun = ListBeginning(names, name);
+    if (begun.empty() || std::find(begun.begin(), begun.end(), name) != begun.end()) {
+      entries.push_back(entry);
+      continue;
+    }
+    for (const std::string& one : begun) entries.push_back(one + entry.substr(name.size()));
+  }
+  return fmt::format("{}={}", list.leaves_out ? "^" : "", Join(entries, ","));
 }
 
-// An entry that begins several of `names`. To leave out all interfaces that begin so ("^docker") is
-// what such a list is for.
-Mistake FindAmbiguous(std::string_view variable, std::string_view value,
-                      const std::vector<std::string>& names) {
-  if (value.starts_with('^') && IsInterfaceList(variable)) return {};
-  for (const std::string& prefix : ListPrefixes(value)) {
+Mistake MakePrefixMistake(MistakeKind kind, std::string what, const List& list,
+                          const std::vector<std::string>& names) {
+  return {kind, std::move(what), fmt::format("write '{}'", MakePrintable(WriteExact(list, names)))};
+}
+
+// To leave out all interfaces that begin so ("^docker") is what such a list is for.
+bool MayMatchByPrefix(std::string_view variable, const List& list) {
+  return !list.is_exact && !(list.leaves_out && IsInterfaceList(variable));
+}
+
+// An entry that begins several of `names`.
+Mistake FindAmbiguous(const List& list, const std::vector<std::string>& names) {
+  for (const std::string& entry : list.entries) {
+    const std::string prefix = FindName(entry);
     const std::vector<std::string> begun = ListBeginning(names, prefix);
     if (begun.size() < 2) continue;
     return MakePrefixMistake(MistakeKind::kMisread,
                              fmt::format("'{}' matches by prefix: it takes {}",
                                          MakePrintable(prefix), MakePrintable(Join(begun, ", "))),
-                             value);
+                             list, names);
   }
   return {};
 }
@@ -136,21 +164,18 @@ bool SelectTheSame(const std::string& name, std::string_view a, std::string_view
   return !selected.empty() && selected == SelectNames(b, candidates);
 }
 
-std::vector<std::string> SelectNames(std::string_view list, const std::vector<std::string>& names) {
-  const bool others = list.starts_with('^');
-  if (others) list.remove_prefix(1);
-  const bool exact = list.starts_with('=');
-  if (exact) list.remove_prefix(1);
-  std::vector<std::string> entries = Split(list, ',');
-  for (std::string& entry : entries) entry = entry.substr(0, entry.find(':'));  // "mlx5_0:1"
-  const auto named = [&](const std::string& name) {
-    return std::any_of(entries.begin(), entries.end(), [&](const std::string& entry) {
-      return exact ? name == entry : !entry.empty() && name.starts_with(entry);
+std::vector<std::string> SelectNames(std::string_view value,
+                                     const std::vector<std::string>& names) {
+  const List list = ParseList(value);
+  const auto is_named = [&](const std::string& name) {
+    return std::any_of(list.entries.begin(), list.entries.end(), [&](const std::string& entry) {
+      const std::string wanted = FindName(entry);
+      return list.is_exact ? name == wanted : !wanted.empty() && name.starts_with(wanted);
     });
   };
   std::vector<std::string> selected;
   std::copy_if(names.begin(), names.end(), std::back_inserter(selected),
-               [&](const std::string& name) { return named(name) != others; });
+               [&](const std::string& name) { return is_named(name) != list.leaves_out; });
   return selected;
 }
 
@@ -170,6 +195,8 @@ Mistake JudgeSelection(const ManifestVariable& variable, const PluginInput& inpu
 Mistake JudgeByProfiles(const ManifestVariable& variable, const ClusterSpec& cluster) {
   const bool is_hcas = variable.name == "NCCL_IB_HCA";
   if (!is_hcas && !IsInterfaceList(variable.name)) return {};
+  const List list = ParseList(variable.value);
+  if (!MayMatchByPrefix(variable.name, list)) return {};
   for (const NodeSpec& node : cluster.nodes) {
     const Hardware* hardware = cluster.FindHardware(node);
     if (hardware == nullptr) continue;
@@ -177,7 +204,7 @@ Mistake JudgeByProfiles(const ManifestVariable& variable, const ClusterSpec& clu
     for (const Cage& cage : hardware->cages) {
       for (const Twin& twin : cage.twins) names.push_back(is_hcas ? twin.hca : twin.netdev);
     }
-    if (Mistake wrong = FindAmbiguous(variable.name, variable.value, names); !wrong.Empty()) {
+    if (Mistake wrong = FindAmbiguous(list, names); !wrong.Empty()) {
       return wrong;
     }
   }
@@ -186,13 +213,34 @@ Mistake JudgeByProfiles(const ManifestVariable& variable, const ClusterSpec& clu
 
 Mistake JudgePrefixes(const std::string& name, std::string_view value, const PluginInput& input) {
   const std::vector<std::string> names = ListCandidates(name, input);
-  if (names.empty() || ListPrefixes(value).empty()) return {};
-  if (Mistake wrong = FindAmbiguous(name, value, names); !wrong.Empty()) return wrong;
-  for (const std::string& prefix : ListPrefixes(value)) {
-    if (ListBeginning(names, prefix).empty()) return {};  // JudgeSelection's to judge
+  const List list = ParseList(value);
+  if (names.empty() || list.entries.empty() || !MayMatchByPrefix(name, list)) return {};
+  if (Mistake wrong = FindAmbiguous(list, names); !wrong.Empty()) return wrong;
+  for (const std::string& entry : list.entries) {
+    if (ListBeginning(names, FindName(entry)).empty()) return {};  // JudgeEntries' to judge
   }
   return MakePrefixMistake(MistakeKind::kReadAsMeant,
-                           "matches by prefix, which is clear among the names of this node", value);
+                           "matches by prefix, which is clear among the names of this node", list,
+                           names);
+}
+
+Mistake JudgeEntries(const std::string& name, std::string_view value, const PluginInput& input) {
+  const std::vector<std::string> names = ListCandidates(name, input);
+  const List list = ParseList(value);
+  if (list.leaves_out || SelectNames(value, names).empty()) return {};  // JudgeSelection's to judge
+  std::vector<std::string> unknown;
+  for (const std::string& entry : list.entries) {
+    const std::string wanted = FindName(entry);
+    const bool is_known = std::any_of(names.begin(), names.end(), [&](const std::string& one) {
+      return list.is_exact ? one == wanted : one.starts_with(wanted);
+    });
+    if (!is_known) unknown.push_back(wanted);
+  }
+  if (unknown.empty()) return {};
+  return {MistakeKind::kReadAsMeant,
+          fmt::format("no name of this node is, or begins with, {}: it has {}",
+                      MakePrintable(Join(unknown, " or ")), MakePrintable(Join(names, ", "))),
+          "correct it, or remove it"};
 }
 
 }  // namespace reconciler::plugins::nccl

@@ -12,7 +12,7 @@ namespace reconciler::plugins::nccl {
 
 // Which of `names` a list of NCCL's selects: "=a,b" exactly those, "a" all that begin so, "^"
 // others.
-std::vector<std::string> SelectNames(std::string_view list, const std::vector<std::string>& names);
+std::vector<std::string> SelectNames(std::string_view value, const std::vector<std::string>& names);
 
 // Whether both lists of that variable select the same of what the node has; false for other
 // variables, and where they select nothing.
@@ -27,7 +27,12 @@ Mistake JudgeSelection(const ManifestVariable& variable, const PluginInput& inpu
 Mistake JudgeByProfiles(const ManifestVariable& variable, const ClusterSpec& cluster);
 
 // A list that matches by prefix. kReadAsMeant: no entry begins more than one name of the node;
-// kMisread: one does. Nothing where the list is exact, or the names are not known.
+// kMisread: one does. Nothing where the list is exact, leaves interfaces out, or has an entry that
+// is none, or the names are not known.
 Mistake JudgePrefixes(const std::string& name, std::string_view value, const PluginInput& input);
+
+// Entries that select nothing in a list of which another one does: a spelling mistake, or the name
+// of another node's port.
+Mistake JudgeEntries(const std::string& name, std::string_view value, const PluginInput& input);
 
 }  // namespace reconciler::plugins::nccl

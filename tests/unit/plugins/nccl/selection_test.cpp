@@ -48,13 +48,34 @@ TEST(NcclPrefixes, AListThatIsClearOnTheNodeIsANote) {
   EXPECT_THAT(Blocks("NCCL_IB_HCA", "mlx5_10"), IsEmpty());
 }
 
-TEST(NcclPrefixes, AnEntryThatBeginsNoNameOfTheNodeIsNotCalledClear) {
-  for (const char* list : {"rocep1s0f1", "mlx5_10,rocep1s0f1"}) {
+TEST(NcclPrefixes, AListOfWhichNothingIsThereIsAWarningAndNotCalledClear) {
+  for (const char* list : {"rocep1s0f1", "=rocep1s0f1"}) {
     EXPECT_THAT(Notes("NCCL_IB_HCA", list), IsEmpty()) << list;
+    EXPECT_THAT(
+        With("NCCL_IB_HCA", list).Warnings(),
+        Contains(testing::HasSubstr("names no HCA that the node has: it has mlx5_10, mlx5_1")))
+        << list;
   }
-  EXPECT_THAT(
-      With("NCCL_IB_HCA", "rocep1s0f1").Warnings(),
-      Contains(testing::HasSubstr("names no HCA that the node has: it has mlx5_10, mlx5_1")));
+  EXPECT_THAT(Notes("NCCL_SOCKET_IFNAME", "lo"), IsEmpty());
+}
+
+TEST(NcclPrefixes, AnEntryThatNamesNothingBesideOthersIsANote) {
+  for (const char* list : {"mlx5_10,rocep1s0f1:1", "=mlx5_10,rocep1s0f1"}) {
+    EXPECT_THAT(Notes("NCCL_IB_HCA", list),
+                ElementsAre("NCCL_IB_HCA: no name of this node is, or begins with, rocep1s0f1: it "
+                            "has mlx5_10, mlx5_1: correct it, or remove it"))
+        << list;
+  }
+  EXPECT_THAT(Notes("NCCL_IB_HCA", "^mlx5_10,rocep1s0f1"),
+              testing::Not(Contains(testing::HasSubstr("no name of this node"))));
+}
+
+TEST(NcclPrefixes, TheHintHasWholeNames) {
+  EXPECT_THAT(Notes("NCCL_SOCKET_IFNAME", "enp1s0f1"),
+              Contains(testing::HasSubstr("write '=enp1s0f1np1'")));
+  EXPECT_THAT(Blocks("NCCL_IB_HCA", "mlx5:1"),
+              ElementsAre("NCCL_IB_HCA: 'mlx5' matches by prefix: it takes mlx5_10, mlx5_1: write "
+                          "'=mlx5_10:1,mlx5_1:1'"));
 }
 
 TEST(NcclPrefixes, AnEntryThatBeginsSeveralNamesOfTheNodeBlocks) {
@@ -67,6 +88,7 @@ TEST(NcclPrefixes, AnEntryThatBeginsSeveralNamesOfTheNodeBlocks) {
 
 TEST(NcclPrefixes, InterfacesThatAreLeftOutMayBeSeveral) {
   EXPECT_THAT(Blocks("NCCL_SOCKET_IFNAME", "^en"), IsEmpty());
+  EXPECT_THAT(Notes("NCCL_SOCKET_IFNAME", "^docker"), IsEmpty());
   EXPECT_THAT(Blocks("NCCL_IB_HCA", "^mlx5_1"),
               ElementsAre("NCCL_IB_HCA: 'mlx5_1' matches by prefix: it takes mlx5_10, mlx5_1: "
                           "write '^=mlx5_1'"));
@@ -75,10 +97,10 @@ TEST(NcclPrefixes, InterfacesThatAreLeftOutMayBeSeveral) {
 TEST(NcclPrefixes, AnEntryThatBeginsSeveralNamesOfTheProfileIsRefusedWithoutNodes) {
   EXPECT_THAT(Refusals("NCCL_IB_HCA", "rocep1s0f"),
               ElementsAre("nccl.env: NCCL_IB_HCA: 'rocep1s0f' matches by prefix: it takes "
-                          "rocep1s0f0, rocep1s0f1 | write '=rocep1s0f'"));
+                          "rocep1s0f0, rocep1s0f1 | write '=rocep1s0f0,rocep1s0f1'"));
   EXPECT_THAT(Refusals("NCCL_SOCKET_IFNAME", "enp1s0"),
               ElementsAre("nccl.env: NCCL_SOCKET_IFNAME: 'enp1s0' matches by prefix: it takes "
-                          "enp1s0f0np0, enp1s0f1np1 | write '=enp1s0'"));
+                          "enp1s0f0np0, enp1s0f1np1 | write '=enp1s0f0np0,enp1s0f1np1'"));
   EXPECT_THAT(Refusals("NCCL_IB_HCA", "rocep1s0f1,mlx5_0"), IsEmpty());
   EXPECT_THAT(With("NCCL_IB_HCA", "rocep1s0f").RefusalCodes(), ElementsAre("nccl-env-misread"));
 }
