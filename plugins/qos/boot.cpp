@@ -43,7 +43,7 @@ std::string FormatUnit(const Section& section, const QosFacts& facts,
     if (section.dscp && MayHave(facts.dcb))
       AddLines(ListDscpCommands(port.netdev, FormatMapping(*section.dscp)), text);
     if (section.tos && MayHave(facts.cma_roce_tos)) {
-      AddLines({MakeTosCommand(port, fmt::format("{}", *section.tos))}, text);
+      AddLines({MakeTosCommand(port, facts, fmt::format("{}", *section.tos))}, text);
     }
   }
   return text + "[Install]\nWantedBy=multi-user.target\n";
@@ -75,8 +75,9 @@ std::vector<RunCommand> ListDscpCommands(const std::string& netdev, const std::s
   return commands;
 }
 
-RunCommand MakeTosCommand(const RailPort& port, const std::string& tos) {
-  return {.argv = {"cma_roce_tos", "-d", port.hca, "-t", tos}, .sets = MakePath(port)};
+RunCommand MakeTosCommand(const RailPort& port, const QosFacts& facts, const std::string& tos) {
+  return {.argv = {"cma_roce_tos", "-d", FindHcaName(port, facts), "-t", tos},
+          .sets = MakePath(port)};
 }
 
 std::vector<Resource> MakeBootUnit(const Section& section, const PluginInput& input,

@@ -84,9 +84,9 @@ class Maker {
           [&](const std::string& state) { return ListDscpCommands(port.netdev, state); });
     }
     if (section_.tos && MayHave(qos.cma_roce_tos)) {
-      Add(port, "ToS of " + port.hca, fmt::format("{}", *section_.tos),
+      Add(port, "ToS of " + FindHcaName(port, qos), fmt::format("{}", *section_.tos),
           ReadWith(qos.cma_roce_tos, now.tos), [&](const std::string& state) {
-            return std::vector<RunCommand>{MakeTosCommand(port, state)};
+            return std::vector<RunCommand>{MakeTosCommand(port, qos, state)};
           });
     }
   }

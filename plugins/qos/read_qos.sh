@@ -1,6 +1,6 @@
 # shellcheck shell=dash
-# How ports treat traffic classes. Arguments: the unit's name, then NETDEV HCA for each port. Lines:
-#   dcb yes|no      cma_roce_tos yes|no      unit TEXT      pfc|dscp|tos NETDEV ok TEXT      pfc|dscp|tos NETDEV failed TEXT
+# How ports treat traffic classes. Arguments: the unit's name, then the netdevs. Lines:
+#   dcb yes|no   cma_roce_tos yes|no   unit TEXT   hca NETDEV ok NAME   pfc|dscp|tos NETDEV ok TEXT   pfc|dscp|tos NETDEV failed TEXT
 export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin:/usr/local/sbin"
 unit=$1
 shift
@@ -15,12 +15,20 @@ printf 'unit %s\n' "$(systemctl is-enabled "$unit" 2>/dev/null | sed -n 1p)"
 dcb=no tos=no
 if has dcb; then dcb=yes; fi
 if has cma_roce_tos; then tos=yes; fi
-while [ $# -gt 1 ]; do
+show_tos() { # NETDEV, with the name that the node gives to its HCA
+  for path in "/sys/class/net/$1/device/infiniband"/*; do
+    [ -e "$path" ] || break
+    echo "hca $1 ok ${path##*/}"
+    show tos "$1" timeout 5 cma_roce_tos -d "${path##*/}"
+    return
+  done
+  echo "tos $1 failed the interface has no RDMA device"
+}
+for port do
   if [ "$dcb" = yes ]; then
-    show pfc "$1" timeout 5 dcb pfc show dev "$1" prio-pfc
-    show dscp "$1" timeout 5 dcb -N app show dev "$1" dscp-prio
+    show pfc "$port" timeout 5 dcb pfc show dev "$port" prio-pfc
+    show dscp "$port" timeout 5 dcb -N app show dev "$port" dscp-prio
   fi
-  if [ "$tos" = yes ] && [ -e "/sys/class/infiniband/$2" ]; then show tos "$1" timeout 5 cma_roce_tos -d "$2"; fi
-  shift 2
+  [ "$tos" = no ] || show_tos "$port"
 done
 exit 0

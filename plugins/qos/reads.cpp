@@ -90,6 +90,9 @@ void ReadQosLine(const std::string& line, QosFacts& facts) {
     const bool is_there = !words[1].empty() && words[1] != "not-found";
     facts.unit = is_there ? Observed<std::string>(MakePrintable(words[1])) : Absent{};
   }
+  if (words.size() == 4 && what == "hca") {
+    facts.ports[MakePrintable(words[1])].hca = Observed<std::string>(MakePrintable(words[3]));
+  }
   if (words.size() < 3 || (what != "pfc" && what != "dscp" && what != "tos")) return;
   const std::size_t start = what.size() + words[1].size() + words[2].size() + 3;
   const std::string text = line.size() > start ? line.substr(start) : "";
@@ -105,10 +108,7 @@ RunProbe MakeQosProbe(const std::vector<RailPort>& ports) {
   RunProbe probe{.id = kQos,
                  .argv = {"sh", "-c", std::string(kReadQosSh), "sh", kUnitName},
                  .time_limit_s = kQosLimitS};
-  for (const RailPort& port : ports) {
-    probe.argv.push_back(port.netdev);
-    probe.argv.push_back(port.hca);
-  }
+  for (const RailPort& port : ports) probe.argv.push_back(port.netdev);
   return probe;
 }
 
@@ -121,6 +121,12 @@ void StoreQos(const ProbeReply& reply, NodeFacts& facts) {
     return;
   }
   for (const std::string& line : SplitLines(found->second.out)) ReadQosLine(line, facts.qos);
+}
+
+std::string FindHcaName(const RailPort& port, const QosFacts& facts) {
+  const auto found = facts.ports.find(port.netdev);
+  const std::string* name = found == facts.ports.end() ? nullptr : Known(found->second.hca);
+  return name == nullptr ? port.hca : *name;
 }
 
 bool MayHave(const Fact<bool>& program) {

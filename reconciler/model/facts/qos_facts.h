@@ -11,6 +11,7 @@ namespace reconciler {
 
 // What one port does about traffic classes.
 struct QosPort {
+  Fact<std::string> hca = {};
   Fact<std::string> pfc = {};
   Fact<std::string> dscp = {};
   Fact<std::string> tos = {};
@@ -21,6 +22,7 @@ template <std::same_as<QosPort> T>
 constexpr auto Describe(const T*) {
   return MakeDescription(
       "qos_port", "How a port treats traffic classes.",
+      Field{"hca", &T::hca, "What the node calls the port's RDMA device."},
       Field{"pfc", &T::pfc, "Priorities with flow control, such as 3, or none."},
       Field{"dscp", &T::dscp, "DSCP:PRIORITY, sorted, with blanks between, or none."},
       Field{"tos", &T::tos, "The ToS byte of connections by rdma_cm; absent: no such device."});

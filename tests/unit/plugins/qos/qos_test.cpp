@@ -91,6 +91,15 @@ TEST(Qos, EachPortGetsItsPrioritiesAndARevertWhatItHad) {
   EXPECT_TRUE(revert.must_succeed);
 }
 
+TEST(Qos, TheToSIsThatOfTheHcaAsTheNodeCallsIt) {
+  Scenario scenario({{"tos", test::Number(106)}, {"dscp", test::Map({{"26", test::Number(3)}})}});
+  scenario.Read(Reply(kOff, "", "0") + "hca enp1s0f1np1 ok mlx5_1\n");
+  EXPECT_THAT(test::Lines(scenario.Plan("ToS of mlx5_1").actions),
+              ElementsAre("cma_roce_tos -d mlx5_1 -t 106"));
+  EXPECT_THAT(scenario.File(Get(), kUnit).content,
+              HasSubstr("ExecStart=-/usr/bin/env cma_roce_tos -d mlx5_1 -t 106\n"));
+}
+
 TEST(Qos, WhereNoDscpHadAPriorityARevertLeavesNone) {
   Scenario scenario;
   scenario.Read(Reply(kOff, "", "0"));
