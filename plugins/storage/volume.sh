@@ -10,6 +10,13 @@ case $1 in
     : >"$made"
     ;;
   disconnect)
-    [ ! -e "$made" ] || nvme disconnect --nqn="$2"
+    [ -e "$made" ] || exit 0
+    # What `nvme disconnect` does: where `packages` brought nvme-cli, an uninstall has removed it before.
+    for subsystem in /sys/class/nvme-subsystem/nvme-subsys*; do
+      [ "$(cat "$subsystem/subsysnqn" 2>/dev/null)" = "$2" ] || continue
+      for controller in "$subsystem"/nvme*/delete_controller; do
+        [ ! -e "$controller" ] || echo 1 >"$controller" || exit
+      done
+    done
     ;;
 esac

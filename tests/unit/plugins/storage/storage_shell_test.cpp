@@ -27,6 +27,9 @@ class StorageScripts : public reconciler::test::ScriptTree {
     return Run({"sh", "-c", std::string(kVolumeSh), "sh", verb, "nqn.a:b", "192.0.2.1", "4420"},
                "RUNTIME_DIRECTORY='" + Place("/unit").string() + "'");
   }
+  std::uintmax_t SizeOf(const std::string& path) const {
+    return std::filesystem::file_size(Place(path));
+  }
 };
 
 TEST_F(StorageScripts, WhatTheNodeHasIsShown) {
@@ -67,20 +70,35 @@ TEST_F(StorageScripts, AModuleThatIsLoadedIsThere) {
               Contains("module yes"));
 }
 
-TEST_F(StorageScripts, AConnectionIsMadeOnceAndOnlyOursIsEnded) {
+TEST_F(StorageScripts, AConnectionIsMade) {
   PutFolder("/unit");
   const CommandReply first = Volume("connect");
   EXPECT_EQ(first.exit_code, 0);
   EXPECT_THAT(first.out, HasSubstr("nvme connect --transport=tcp --nqn=nqn.a:b --traddr=192.0.2.1 "
                                    "--trsvcid=4420 --ctrl-loss-tmo=-1\n"));
-  EXPECT_EQ(Volume("disconnect").out, "nvme disconnect --nqn=nqn.a:b\n");
+}
+
+TEST_F(StorageScripts, AConnectionIsEndedWithoutNvmeAndNoOther) {
+  PutFolder("/unit");
+  Volume("connect");
+  Put("/sys/class/nvme-subsystem/nvme-subsys0/subsysnqn", "nqn.a:b2\n");
+  Put("/sys/class/nvme-subsystem/nvme-subsys0/nvme0/delete_controller", "");
+  Put("/sys/class/nvme-subsystem/nvme-subsys1/subsysnqn", "nqn.a:b\n");
+  Put("/sys/class/nvme-subsystem/nvme-subsys1/nvme1/delete_controller", "");
+  PutFolder("/sys/class/nvme-subsystem/nvme-subsys1/nvme1n1");
+  PutProgram("nvme", "exit 127\n");
+  EXPECT_EQ(Volume("disconnect").exit_code, 0);
+  EXPECT_EQ(SizeOf("/sys/class/nvme-subsystem/nvme-subsys0/nvme0/delete_controller"), 0);
+  EXPECT_EQ(SizeOf("/sys/class/nvme-subsystem/nvme-subsys1/nvme1/delete_controller"), 2);
 }
 
 TEST_F(StorageScripts, AConnectionOfAnotherStays) {
   PutFolder("/unit");
   Put("/sys/class/nvme-subsystem/nvme-subsys0/subsysnqn", "nqn.a:b\n");
+  Put("/sys/class/nvme-subsystem/nvme-subsys0/nvme0/delete_controller", "");
   EXPECT_EQ(Volume("connect").out, "");
-  EXPECT_EQ(Volume("disconnect").out, "");
+  EXPECT_EQ(Volume("disconnect").exit_code, 0);
+  EXPECT_EQ(SizeOf("/sys/class/nvme-subsystem/nvme-subsys0/nvme0/delete_controller"), 0);
 }
 
 TEST_F(StorageScripts, ATargetThatDoesNotAnswerIsAFailureThatTheUnitTriesAgain) {
