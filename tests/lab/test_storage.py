@@ -4,6 +4,7 @@ spark-1 has the volume by a connection to itself there."""
 
 import unittest
 
+from nodes.nvme_target import serve, stop
 from spark_lab import LabTest, cluster, machines_or_skip, speed
 
 NQN = "nqn.2014-08.org.example:models"
@@ -11,18 +12,8 @@ MOUNT = "/srv/models"
 VOLUME = f"""storage:
   - {{mount: {MOUNT}, nqn: "{NQN}", address: 192.168.1.21, label: models, filesystem: ext4, nodes: [spark-2]}}
 """
-TARGET = "/sys/kernel/config/nvmet"
-# The kernel serves a file in blocks of 4096 bytes, and no file system with smaller ones can be mounted there. It is made once; what is in configfs is gone after a restart.
-START = f"""modprobe -a nvmet nvmet-tcp || exit
-[ -e /var/models.img ] || {{ truncate -s 64M /var/models.img && mkfs.ext4 -q -b 4096 -L models /var/models.img; }} || exit
-subsystem={TARGET}/subsystems/{NQN}
-mkdir -p $subsystem/namespaces/1 {TARGET}/ports/1 || exit
-echo 1 >$subsystem/attr_allow_any_host
-echo -n /var/models.img >$subsystem/namespaces/1/device_path
-echo 1 >$subsystem/namespaces/1/enable
-cd {TARGET}/ports/1 && echo ipv4 >addr_adrfam && echo tcp >addr_trtype && echo 4420 >addr_trsvcid && echo 192.168.1.21 >addr_traddr || exit
-ln -sfn $subsystem subsystems/{NQN}"""
-STOP = f"rm -f {TARGET}/ports/1/subsystems/{NQN}"
+START = serve("192.168.1.21", {NQN: "models"})
+STOP = stop(NQN)
 BOOT_S = 400  # as the other test with virtual machines has it
 
 

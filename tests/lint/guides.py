@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Holds docs/guides.md and the tests together: each row of a guide names a test that is there, or says that the step is the reader's;
-and the rows that name `test_guides` are those for which tests/lab/guides/steps.py has checks."""
+the rows that name `test_guides` are those for which tests/lab/guides/steps.py has checks in STEPS; each check in ON_MACHINES has a row that
+names `vm.test_guide_storage`, which names no row without a check in either."""
 
 import ast
 import re
@@ -9,6 +10,7 @@ import tree
 
 PAGE = "docs/guides.md"
 STEPS = "tests/lab/guides/steps.py"
+SHOWN_BY = {"STEPS": "test_guides", "ON_MACHINES": "vm.test_guide_storage"}
 SECTION = re.compile(r"^## ")
 MANIFEST = re.compile(r"\]\(\.\./manifests/guides/([\w-]+)\.yaml\)")
 # `lab.test_pair`, `vm.test_storage`, `test_pair`: of the lab; `cli.test_env`; and suites of C++.
@@ -48,11 +50,11 @@ def tests_of(root):
     return suites, scripts
 
 
-def steps_of(root):
-    """{(guide, step): line} of the table STEPS, which is not run for that."""
+def steps_of(root, table):
+    """{(guide, step): (line, checks)} of a table, which is not run for that."""
     found = {}
     for node in ast.parse(tree.text(root, STEPS)).body:
-        if not isinstance(node, ast.Assign) or [getattr(target, "id", "") for target in node.targets] != ["STEPS"]:
+        if not isinstance(node, ast.Assign) or [getattr(target, "id", "") for target in node.targets] != [table]:
             continue
         for guide, steps in zip(node.value.keys, node.value.values, strict=True):
             for step, checks in zip(steps.keys, steps.values, strict=True):
@@ -78,26 +80,31 @@ def check_row(where, last, suites, scripts):
 def check(root):
     text = tree.text(root, PAGE)
     suites, scripts = tests_of(root)
-    found, shown = [], {}
+    found, shown = [], {name: {} for name in SHOWN_BY.values()}
     for number, guide, step, last in rows(text):
         found += check_row(f"{PAGE}:{number}", last, suites, scripts)
-        if last and "`test_guides`" in last:
-            shown[guide, step] = number
-    steps = steps_of(root)
-    found += [f"{PAGE}:{number}: names test_guides, and {STEPS} has no check of {step!r} of {guide}"
-              for (guide, step), number in shown.items() if (guide, step) not in steps]
-    for (guide, step), (number, checks) in steps.items():
-        if (guide, step) not in shown:
-            found.append(f"{STEPS}:{number}: no row of {guide} in {PAGE} with that text names test_guides: {step!r}")
-        if not checks:
-            found.append(f"{STEPS}:{number}: wanted a check, found none")
+        for name, by_row in shown.items():
+            if last and f"`{name}`" in last:
+                by_row[guide, step] = number
+    checked = {table: steps_of(root, table) for table in SHOWN_BY}
+    for table, name in SHOWN_BY.items():
+        # The machines are looked at for what containers have, too.
+        known = {*checked["STEPS"], *checked[table]}
+        found += [f"{PAGE}:{number}: names {name}, and {STEPS} has no check of {step!r} of {guide}"
+                  for (guide, step), number in shown[name].items() if (guide, step) not in known]
+        for (guide, step), (number, checks) in checked[table].items():
+            if (guide, step) not in shown[name]:
+                found.append(f"{STEPS}:{number}: no row of {guide} in {PAGE} with that text names {name}: {step!r}")
+            if not checks:
+                found.append(f"{STEPS}:{number}: wanted a check, found none")
     return found
 
 
 HEAD = "## A guide\n[a](../manifests/guides/a.yaml).\n\n| Step of the guide | In | Plugin | Shown by |\n|---|---|---|---|\n"
-TREE = {"tests/lab/test_pair.py": "", "tests/lab/guides/test_guides.py": "", "tests/lab/test_storage.py": "machines_or_skip()\n",
+TREE = {"tests/lab/test_pair.py": "", "tests/lab/guides/test_guides.py": "", "tests/lab/test_storage.py": "machines_or_skip()\n", "tests/lab/guides/test_guide_storage.py": "machines_or_skip()\n",
         "tests/cli/test_env.py": "", "tests/unit/a_test.cpp": "TEST(Nccl, IsRead) {}\n", STEPS: "STEPS = {}\n"}
 STEP = "STEPS = {'a': {'step `x`': [shows('x')]}}\n"
+MACHINE_STEP = STEP + "ON_MACHINES = {'a': {'step `z`': [shows('z')]}}\n"
 BAD = {
     "docs/guides.md:6: no test is named test_pear": {**TREE, PAGE: HEAD + "| step | key | netplan | `test_pear` |\n"},
     "docs/guides.md:6: no test is named vm.test_pair": {**TREE, PAGE: HEAD + "| step | key | netplan | `vm.test_pair` |\n"},
@@ -109,11 +116,16 @@ BAD = {
         {**TREE, STEPS: STEP, PAGE: HEAD + "| step `y` | key | netplan | `test_guides` |\n"},
     "tests/lab/guides/steps.py:1: no row of a in docs/guides.md with that text names test_guides: 'step `x`'":
         {**TREE, STEPS: STEP, PAGE: HEAD + "| step `x` | key | netplan | `test_pair` |\n"},
+    "docs/guides.md:6: names vm.test_guide_storage, and tests/lab/guides/steps.py has no check of 'step `y`' of a":
+        {**TREE, STEPS: MACHINE_STEP, PAGE: HEAD + "| step `y` | key | storage | `vm.test_guide_storage` |\n"},
+    "tests/lab/guides/steps.py:2: no row of a in docs/guides.md with that text names vm.test_guide_storage: 'step `z`'":
+        {**TREE, STEPS: MACHINE_STEP, PAGE: HEAD + "| step `z` | key | storage | `vm.test_storage` |\n"},
     "tests/lab/guides/steps.py:1: wanted a check, found none":
         {**TREE, STEPS: "STEPS = {'a': {'step': []}}\n", PAGE: HEAD + "| step | key | netplan | `test_guides` |\n"},
 }
 GOOD = {
-    **TREE, STEPS: STEP, PAGE: "| a | `test_none` |\n\n" + HEAD + "| step `x` | key | nccl | `test_guides`, `lab.test_pair` |\n"
+    **TREE, STEPS: MACHINE_STEP, PAGE: "| a | `test_none` |\n\n" + HEAD + "| step `x` | key | nccl | `test_guides`, `vm.test_guide_storage` |\n"
+    "| step `z` | key | storage | `vm.test_guide_storage`, `lab.test_pair` |\n"
     "| b | none | none | `vm.test_storage`, `cli.test_env` |\n| c | `none` | none | **yours**; `Nccl`, not `NCCL_DEBUG` |\n"
     "| d | none | none | **yours** |\n",
 }

@@ -1,7 +1,7 @@
 """The manifests of guides on nodes fresh from installation: one apply, what each step of the guide leaves (steps.py), nothing left to do,
 and back.
 
-A manifest is applied as it is, but for what is named here: a container has no NVMe over TCP (vm.test_storage has), sets neither net.core.*
+A manifest is applied as it is, but for what is named here: a container has no NVMe over TCP (vm.test_guide_storage has), sets neither net.core.*
 nor a higher limit of locked memory, and has no RDMA and no GPU, so that `verify` ends with the links. apt and dpkg are real and install
 packages of these names that are empty. **The build of NCCL is not run on hardware**: git, make, g++, nvcc and nvidia-smi are scripts that
 stand in (stand_ins), which compile nothing; what calls them, and what becomes of their library, is real. Of the workstation, the names of
@@ -53,12 +53,16 @@ LIBRARY = 'const char names[] = "NCCL version 2.28.3\\0NCCL_ALGO\\0NCCL_DEBUG\\0
 RENAMED = (("enp1s0f0np0", "enp3s0f0np0"), ("enp1s0f1np1", "enp3s0f1np1"))
 
 
-def for_lab(name):
-    """The guide's manifest with what the lab is: its management addresses, its values of kernel settings and limits."""
-    text = (GUIDES / f"{name}.yaml").read_text(encoding="utf-8")
-    text = re.sub(r"^storage:.*\n(?:[ ].*\n)*", "", text, flags=re.M)
+def with_addresses(name):
+    """The guide's manifest with the lab's management addresses."""
     addresses = iter(ADDRESSES)
-    text = re.sub(r"(\baddress: )[0-9.]+", lambda found: found.group(1) + next(addresses), text)
+    text = (GUIDES / f"{name}.yaml").read_text(encoding="utf-8")
+    return re.sub(r"(\baddress: )[0-9.]+", lambda found: found.group(1) + next(addresses), text, count=len(ADDRESSES))
+
+
+def for_containers(name):
+    """Without its storage, and with values of kernel settings and limits that a container can set."""
+    text = re.sub(r"^storage:.*\n(?:[ ].*\n)*", "", with_addresses(name), flags=re.M)
     text = re.sub(r"path: [0-9.]+, mtu: 9000", "path: 192.168.1.1, mtu: 1500", text)
     text = re.sub(r"^sysctl:\n(?:[ ].*\n)*", "sysctl: {net.ipv4.tcp_mtu_probing: 1}\n", text, flags=re.M)
     text = re.sub(r"^memlock:.*$", "memlock: 4096", text, flags=re.M)
@@ -76,10 +80,18 @@ def compile_library():
 
 class GuideTest(LabTest):
     options = ("--topology", "direct")
+    path = ("192.168.1.1", 1500)
+    gid_index = "3"
+    for_lab = staticmethod(for_containers)
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        cls.prepare()
+
+    @classmethod
+    def prepare(cls):
+        """Makes the nodes what a guide begins with."""
         library = compile_library()
         for node in (1, 2):
             cls.lab.sh(node, repository(PACKAGES))
@@ -101,7 +113,7 @@ chmod 755 /usr/local/cuda/bin/nvcc /usr/bin/nvidia-smi""")
         return dict(RENAMED).get(netdev, netdev) if (node, self.renamed) == (2, True) else netdev
 
     def start(self, name, *replacements):
-        self.text = for_lab(name)
+        self.text = self.for_lab(name)
         for old, new in replacements:
             self.assertIn(old, self.text)
             self.text = self.text.replace(old, new)
@@ -118,12 +130,15 @@ chmod 755 /usr/local/cuda/bin/nvcc /usr/bin/nvidia-smi""")
         self.spark("apply", self.manifest, "--yes", expect=0)
         self.assert_empty_plan(self.manifest)
         self.report = json.loads(self.spark("verify", self.manifest, "--format", "json", expect=0).stdout)
-        for step, checks in STEPS[name].items():
+        self.check_steps(STEPS[name])
+        returns_to_start(self)
+
+    def check_steps(self, steps):
+        for step, checks in steps.items():
             for check in checks:
                 with self.subTest(step=step):
                     if check is not returns_to_start:
                         check(self)
-        returns_to_start(self)
 
 
 class RightCage(GuideTest):

@@ -26,6 +26,21 @@ index() { # DEB…
   done
 }
 """
+# A package of the node's own, with its files, relations and scripts, but not its empty folders.
+REMOVED = r"""
+take_out() { # NAME FOLDER
+  mkdir -p "$2" /srv/build/DEBIAN
+  dpkg-query -W -f 'Package: ${Package}\nVersion: ${Version}\nArchitecture: ${Architecture}\nMaintainer: ${Maintainer}\nDepends: ${Depends}\nDescription: ${Description}\n' "$1" \
+    >/srv/build/DEBIAN/control
+  find $(dpkg -L "$1") -maxdepth 0 ! -xtype d | sed 's,^/,,' | tar -C / -cT - | tar -C /srv/build -x
+  for file in conffiles preinst postinst prerm postrm; do
+    [ ! -e "/var/lib/dpkg/info/$1.$file" ] || cp "/var/lib/dpkg/info/$1.$file" "/srv/build/DEBIAN/$file"
+  done
+  dpkg-deb -Znone --build /srv/build "$2/$1.deb" >/dev/null
+  rm -r /srv/build
+  dpkg --purge "$1" >/dev/null
+}
+"""
 ONLY_SOURCE = r"""
 cd /srv/apt
 index ./*.deb >Packages
@@ -60,7 +75,11 @@ def make(packages, folder):
     return "".join(lines)
 
 
-def repository(packages, unreachable=()):
-    """A script that makes these packages the only ones that apt knows, beside `unreachable` ones on a server that no node reaches."""
-    script = FUNCTIONS + make(packages, "/srv/apt") + ONLY_SOURCE
+def repository(packages, unreachable=(), removed=()):
+    """A script that makes these packages the only ones that apt knows, beside `unreachable` ones on a server that no node reaches. `removed`:
+    names of packages that are installed until then, and are in the repository as they were."""
+    script = FUNCTIONS + make(packages, "/srv/apt")
+    if removed:
+        script += REMOVED + "".join(f"take_out {name} /srv/apt\n" for name in removed)
+    script += ONLY_SOURCE
     return script + make(unreachable, "/srv/remote") + UNREACHABLE if unreachable else script
