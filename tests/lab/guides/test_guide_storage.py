@@ -20,6 +20,9 @@ SERVER = "192.168.1.23"
 JUMBO = "ip link set enP7s7 mtu 9000"
 # Half the work of a login: the program's own limits for it are for machines with a processor.
 QUICK_LOGINS = "echo KexAlgorithms curve25519-sha256 >/etc/ssh/sshd_config.d/lab.conf; systemctl reload ssh"
+# What the removal of the package had generated is no change any more that the next reload, the apply's, would bring about.
+RELOAD = "networkctl reload; sleep 2"
+RELOADS = "journalctl -q -u systemd-networkd | grep -c 'enP7s7: Reconfiguring' || true"
 # Connections, mounts, units and a program that are there after the apply only.
 STORAGE = """cat /sys/class/nvme-subsystem/*/subsysnqn 2>/dev/null; findmnt -n -t ext4 -o TARGET; systemctl --failed --no-legend; command -v nvme
 true"""
@@ -43,7 +46,7 @@ class GuideStorage(GuideTest):
         cls.lab.lab("swap", "2")
         cls.lab.sh(3, f"{serve(SERVER, VOLUMES)}\n{JUMBO}")
         for node in (1, 2):
-            cls.lab.sh(node, f"{repository((), removed=['nvme-cli'])}\n{JUMBO}\n{QUICK_LOGINS}")
+            cls.lab.sh(node, f"{repository((), removed=['nvme-cli'])}\n{RELOAD}\n{JUMBO}\n{QUICK_LOGINS}")
 
     def state(self, node):
         """But for the configuration of a removed package, which dpkg keeps."""
@@ -54,10 +57,12 @@ class GuideStorage(GuideTest):
         for node in (1, 2):
             self.assertEqual(self.lab.sh(node, STORAGE), "/\n")
             self.assertNotEqual(self.user(node, "ulimit -l"), "unlimited")
+        self.reloads = [self.lab.sh(node, RELOADS) for node in (1, 2)]
         self.assert_guide_holds(GUIDE)
 
     def check_steps(self, steps):
         installed("nvme-cli")(self)
+        self.assertEqual([self.lab.sh(node, RELOADS) for node in (1, 2)], self.reloads, "management is left alone")
         self.assert_limits()
         self.assert_written_by_rdma()
         self.assert_index_of_the_guide_is_named()
