@@ -33,8 +33,8 @@ struct PluginInput {
   }
 };
 
-// Whose a thing is by now that the ledger has as ours.
-enum class Ownership { kOurs, kOthers };
+// Whose a thing is by now that the ledger has as ours. kNoOnes: nothing of it can be restored.
+enum class Ownership { kOurs, kOthers, kNoOnes };
 
 // How a node has what a setting of the manifest manages.
 struct FoundSetting {
@@ -64,8 +64,9 @@ struct Plugin {
   std::vector<Resource> (*resources)(const PluginInput&) = nullptr;
   // Checks a change that prunes a thing of this plugin: may say what it would interrupt, take steps
   // out of it, and block it where it would touch what leads to the node. What another owner has by
-  // now is blocked and returned as kOthers: it stays as it is, and the ledger drops it. May be
-  // null.
+  // now is blocked and returned as kOthers: it stays as it is, and the ledger drops it. Of what is
+  // kNoOnes, `detail` says for a person why: it is no change but a note, and the ledger drops it.
+  // May be null.
   Ownership (*check_prune)(const PluginInput&, Change&) = nullptr;
   // Problems that need no node, found after the schema and the cross checks. May be null.
   Errors (*check)(const ClusterSpec&, const Fabric&) = nullptr;

@@ -41,8 +41,9 @@ std::vector<Action> AsActions(std::vector<RunCommand> commands, const RailPort& 
   return actions;
 }
 
-// A setting whose program was not read is kept and blocked: it may be there.
+// A setting whose program was not read is kept and blocked: it may be there. Absent: it is not.
 Observed<std::string> ReadWith(const Fact<bool>& tool, const Fact<std::string>& setting) {
+  if (!MayHave(tool)) return Absent{};
   const Unknown* unknown = FindUnknown(tool);
   return unknown == nullptr ? Answer(setting) : Observed<std::string>(*unknown);
 }
@@ -56,16 +57,25 @@ class Maker {
     for (const RailPort& port : ports) AddPort(port);
     if (resources_.empty()) return {};
     std::vector<Resource> all = MakeBootUnit(section_, input_, ports);
-    if (std::none_of(resources_.begin(), resources_.end(), CanBeSet)) {
-      for (Resource& one : all) one.needs = {resources_.front().Id()};
-    }
+    SetNeeds(all);
     for (Resource& one : resources_) all.push_back(std::move(one));
     return all;
   }
 
  private:
+  // The unit is of no use where nothing can be set.
+  void SetNeeds(std::vector<Resource>& unit) const {
+    if (std::any_of(resources_.begin(), resources_.end(), CanBeSet)) return;
+    const auto has_program = [](const Resource& one) { return !one.left_as_is; };
+    const auto first = std::find_if(resources_.begin(), resources_.end(), has_program);
+    for (Resource& one : unit) {
+      if (first == resources_.end()) one.left_as_is = true;
+      if (first != resources_.end()) one.needs = {first->Id()};
+    }
+  }
+
   static bool CanBeSet(const Resource& resource) {
-    return !std::holds_alternative<Unknown>(resource.observed) &&
+    return !resource.left_as_is && !std::holds_alternative<Unknown>(resource.observed) &&
            !std::holds_alternative<Unsupported>(resource.observed);
   }
 
@@ -73,17 +83,17 @@ class Maker {
     const QosFacts& qos = input_.facts.qos;
     const auto found = qos.ports.find(port.netdev);
     const QosPort now = found == qos.ports.end() ? QosPort() : found->second;
-    if (section_.pfc && MayHave(qos.dcb)) {
+    if (section_.pfc) {
       Add(port, "flow control of " + port.netdev, FormatPriorities(*section_.pfc),
           ReadWith(qos.dcb, now.pfc),
           [&](const std::string& state) { return ListPfcCommands(port.netdev, state); });
     }
-    if (section_.dscp && MayHave(qos.dcb)) {
+    if (section_.dscp) {
       Add(port, "DSCP of " + port.netdev, FormatMapping(*section_.dscp),
           ReadWith(qos.dcb, now.dscp),
           [&](const std::string& state) { return ListDscpCommands(port.netdev, state); });
     }
-    if (section_.tos && MayHave(qos.cma_roce_tos)) {
+    if (section_.tos) {
       Add(port, "ToS of " + FindHcaName(port, qos), fmt::format("{}", *section_.tos),
           ReadWith(qos.cma_roce_tos, now.tos), [&](const std::string& state) {
             return std::vector<RunCommand>{MakeTosCommand(port, qos, state)};
@@ -100,6 +110,7 @@ class Maker {
                       .desired = ResourceState(wanted),
                       .observed = AsState(now),
                       .apply = AsActions(list_commands(wanted), port, false),
+                      .left_as_is = std::holds_alternative<Absent>(now),
                       .where = input_.cluster.Mark(section_.position)};
     if (const std::string* before = Known(now)) {
       resource.revert = AsActions(list_commands(*before), port, true);
@@ -146,7 +157,20 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   return found;
 }
 
+// The program that sets it back, where that is known to be absent.
+std::string FindAbsentProgram(const QosFacts& facts, const Change& change) {
+  if (change.kind != "qos" || change.triggers.empty()) return "";
+  const std::string& program = change.triggers.front().argv.front();
+  return MayHave(program == "dcb" ? facts.dcb : facts.cma_roce_tos) ? "" : program;
+}
+
 Ownership CheckPrune(const PluginInput& input, Change& change) {
+  const std::string absent = FindAbsentProgram(input.facts.qos, change);
+  if (!absent.empty()) {
+    change.detail = fmt::format(
+        "qos: what {} set stays until the node restarts: it is not installed any more", absent);
+    return Ownership::kNoOnes;
+  }
   NameCutOffByReload(input.facts, change);
   return Ownership::kOurs;
 }

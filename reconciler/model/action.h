@@ -47,7 +47,7 @@ struct RunCommand {
   bool at_boot = false;
   // The path below /sys or /proc of what it sets. Where that is gone in a revert or a prune (a port
   // that vanished), there is nothing to restore. It sets nothing outside the kernel, so that it
-  // reloads no unit.
+  // reloads no unit, and a prune goes on without it where its program is not installed any more.
   std::string sets = {};
   // Only for a trigger or an action: generated files that it helps to make or removes. They are
   // journalled before the first change. A revert restores them byte for byte, and does not run it.

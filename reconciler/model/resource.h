@@ -77,6 +77,9 @@ struct Resource {
   std::string activates = {};
   // What can never be changed by us is no resource but a diagnostic.
   Obstacle blocked = {};
+  // Nothing can be done for it now, and a diagnostic of its plugin says so: it is no change, and
+  // what was applied of it is not pruned.
+  bool left_as_is = false;
   OtherOwner owner = {};
   // Ids of other resources, of any node, without which this one is of no use: it is blocked where
   // one of them is. It says nothing about the order of changes: see Plugin::after.

@@ -233,22 +233,35 @@ class Planner {
         const bool is_required = plugin.resources != nullptr && !scope_.uninstall;
         wanted.push_back(is_required ? plugin.resources(input) : std::vector<Resource>());
         for (const Resource& one : wanted.back()) required.insert(one.kind + "/" + one.name);
+        std::erase_if(wanted.back(), [](const Resource& one) { return one.left_as_is; });
       }
       Prunes prunes = PruneNode(cluster_, facts, required, scope_);
       std::erase_if(prunes.changes,
                     [&](const Change& change) { return scope_.pruned.contains(change.Id()); });
-      for (Change& change : prunes.changes) {
-        if (CheckPrune(input, change) == Ownership::kOthers) {
-          prunes.dropped.push_back(fmt::format("{}/{}", change.kind, change.name));
-        }
-        BlockIfNul(change);
-      }
+      CheckPrunes(input, prunes);
       if (const Ledger* ledger = Known(facts.ledger)) BlockBesideOurs(*ledger, prunes.changes);
       plan_node.dropped = std::move(prunes.dropped);
       NoteKept(node, prunes.kept);
       NoteMadeAgain(node, prunes.made_again);
       prunes_[node.name] = std::move(prunes.changes);
     }
+  }
+
+  void CheckPrunes(const PluginInput& input, Prunes& prunes) {
+    std::vector<Change> checked;
+    for (Change& change : prunes.changes) {
+      const Ownership owner = CheckPrune(input, change);
+      if (owner != Ownership::kOurs) prunes.dropped.push_back(change.kind + "/" + change.name);
+      if (owner == Ownership::kNoOnes) {
+        kept_.push_back({.code = "plan-not-restored",
+                         .message = std::move(change.detail),
+                         .nodes = {input.node.name}});
+        continue;
+      }
+      BlockIfNul(change);
+      checked.push_back(std::move(change));
+    }
+    prunes.changes = std::move(checked);
   }
 
   Ownership CheckPrune(const PluginInput& input, Change& change) const {

@@ -93,10 +93,11 @@ remove_file() { # STEP PATH
 }
 
 # In a prune, for a command that sets a value below PATH, in the kernel. What is gone (a port, since it saves power) has
-# nothing to restore.
-if_there() { # PATH COMMAND…
+# nothing to restore. Where the program that would set it is gone, the value stays until the node restarts.
+if_there() { # PATH command_step STEP LIMIT_S USER ARGV…
   [ -e "$1" ] || { note "$1 is gone: there is nothing to restore"; return 0; }
   shift
+  command -v "$5" >/dev/null 2>&1 || { note "$5 is not installed: what it set stays until a restart"; return 0; }
   without_reload "$@"
 }
 

@@ -89,8 +89,43 @@ class Qos(LabTest):
                          [("qos-no-cma-roce-tos", ["spark-1", "spark-2"])])
         self.assertEqual(self.changes(plan), [])
 
-    def test_7_an_uninstall_sets_nothing_at_the_next_boot(self):
-        self.spark("uninstall", self.manifest(), "--yes", expect=0)
+    def take_dcb(self, *nodes):
+        """The stand-in, and the real one below it."""
+        for node in nodes:
+            self.lab.sh(node, "mkdir -p /root/local; mv /usr/local/sbin/dcb /root/local; mv /usr/sbin/dcb /root")
+
+    def give_dcb(self, *nodes):
+        for node in nodes:
+            self.lab.sh(node, "mv /root/local/dcb /usr/local/sbin; mv /root/dcb /usr/sbin")
+
+    def test_6b_a_tool_that_went_away_is_one_warning_and_what_it_set_stays_required(self):
+        manifest = self.manifest()
+        self.take_dcb(1, 2)
+        plan = self.plan(manifest)
+        self.assertEqual((self.changes(plan), plan["blocked"]), ([], 0))
+        self.assertEqual([(one["code"], one["nodes"]) for one in plan["diagnostics"] if one["severity"] == "warns"],
+                         [("qos-no-dcb", ["spark-1", "spark-2"])])
+        self.spark("apply", manifest, "--yes", "--brief", "--no-verify", expect=2)
+        self.give_dcb(1, 2)
+        self.assertEqual(self.shown(), [SET, SET])
+        self.assert_empty_plan(manifest)
+
+    def test_6c_a_tool_that_went_away_stops_no_apply_without_its_key(self):
+        self.take_dcb(1)
+        self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", expect=0)
+        self.assert_empty_plan(PAIR)
+        self.give_dcb(1)
+        self.assertEqual(self.shown(), [SET, BARE])
+        self.lab.sh(1, "".join(f"dcb pfc set dev {port} prio-pfc all:off; dcb app flush dev {port} dscp-prio\n" for port in PORTS))
+        self.spark("apply", self.manifest(), "--yes", "--brief", "--no-verify", expect=0)
+        self.assertEqual(self.shown(), [SET, SET])
+
+    def test_7_an_uninstall_sets_nothing_at_the_next_boot_with_its_tool_or_without(self):
+        self.take_dcb(1)
+        said = self.spark("uninstall", self.manifest(), "--yes", expect=0).stdout
+        self.assertIn("note: spark-1: qos: what dcb set stays until the node restarts: it is not installed any more", said)
+        self.give_dcb(1)
+        self.assertEqual(self.shown(), [SET, BARE])
         self.lab.sh(1, f"test ! -e /etc/systemd/system/{UNIT} -a ! -e /etc/systemd/system/multi-user.target.wants/{UNIT}")
         self.lab.lab("restart", "1")
         self.assertEqual(self.lab.sh(1, SHOW), BARE)

@@ -342,5 +342,56 @@ TEST_F(MakePlanTest, WhatAnotherOwnerHasByNowIsShownAndDroppedFromTheLedger) {
   EXPECT_EQ(plan->stages[0].changes[0].detail, "now another's; left as it is");
 }
 
+Ownership LeaveToNoOne(const PluginInput&, Change& change) {
+  change.detail = "the program is gone";
+  return Ownership::kNoOnes;
+}
+
+Ledger MakeLinkLedger() {
+  Ledger ledger{.cluster = "homelab", .generation = 1};
+  for (const std::string name : {"port", "other"}) {
+    ledger.entries.push_back({.kind = "link",
+                              .name = name,
+                              .plugin = "links",
+                              .generation = 1,
+                              .triggers = {RunCommand{{"restore"}}}});
+  }
+  return ledger;
+}
+
+TEST_F(MakePlanTest, WhatCannotBeRestoredIsANoteAndDroppedFromTheLedger) {
+  plugins_ = {{.name = "links", .check_prune = LeaveToNoOne}};
+  facts_.nodes["spark-1"].ledger = MakeLinkLedger();
+  const auto plan = Make();
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->nodes[0].dropped, (std::vector<std::string>{"link/other", "link/port"}));
+  EXPECT_TRUE(plan->stages.empty());
+  EXPECT_FALSE(plan->IsPending());
+  ASSERT_EQ(plan->diagnostics.size(), 1u);
+  EXPECT_EQ(plan->diagnostics[0].code, "plan-not-restored");
+  EXPECT_EQ(plan->diagnostics[0].message, "the program is gone");
+  EXPECT_EQ(plan->diagnostics[0].nodes, std::vector<std::string>{"spark-1"});
+}
+
+std::vector<Resource> LeftAsItIs(const PluginInput& input) {
+  return {{.kind = "link",
+           .name = "port",
+           .node = input.node.name,
+           .desired = ResourceState("up"),
+           .observed = ResourceState("down"),
+           .left_as_is = true}};
+}
+
+TEST_F(MakePlanTest, WhatIsLeftAsItIsIsNeitherChangedNorPruned) {
+  plugins_ = {{.name = "links", .resources = LeftAsItIs}};
+  facts_.nodes["spark-1"].ledger = MakeLinkLedger();
+  const auto plan = Make();
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->nodes[0].dropped.empty());
+  ASSERT_EQ(plan->stages.size(), 1u);
+  ASSERT_EQ(plan->stages[0].changes.size(), 1u);
+  EXPECT_EQ(plan->stages[0].changes[0].Id(), "spark-1/link/other");
+}
+
 }  // namespace
 }  // namespace reconciler

@@ -183,6 +183,15 @@ TEST_F(ApplyScriptTest, APruneHasNothingToRestoreOnAPortThatIsGone) {
   EXPECT_EQ(Apply({set}, true).at(0).exit_code, 1);
 }
 
+TEST_F(ApplyScriptTest, APruneGoesOnWithoutAValueWhoseProgramIsNotInstalledAnyMore) {
+  Put("net/p0/mtu", "1500\n");
+  const RunCommand set{
+      .argv = {"no-such-program", "x"}, .must_succeed = true, .sets = Path("net/p0")};
+  EXPECT_EQ(Apply({set}, true).at(0).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("journal/0/begun")));
+  EXPECT_EQ(Apply({set}).at(0).exit_code, 127);
+}
+
 TEST(ListSteps, TriggersOfAPruneAreStepsOfAPrune) {
   const Change prune{.triggers = {{.argv = {"ip", "link"}, .sets = "/sys/class/net/p0"}},
                      .prune = true};

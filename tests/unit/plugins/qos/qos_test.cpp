@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plugins/qos/boot.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/planning/diff.h"
 #include "tests/unit/plugins/pair_scenario.h"
@@ -155,15 +156,50 @@ TEST(Qos, WhatTheManifestLeavesOutIsNotTouched) {
   EXPECT_THAT(scenario.File(Get(), kUnit).content, Not(HasSubstr("cma_roce_tos")));
 }
 
-TEST(Qos, WithoutTheProgramsNothingIsChangedAndThatIsAWarning) {
+TEST(Qos, WithoutTheProgramsAllIsLeftAsItIsAndThatIsAWarning) {
   Scenario scenario;
   scenario.Read("unit \ndcb no\ncma_roce_tos no\n");
-  EXPECT_THAT(scenario.Resources(Get()), IsEmpty());
+  EXPECT_EQ(scenario.Resources(Get()).size(), 8u);  // what was applied stays required
+  for (const Resource& one : scenario.Resources(Get())) EXPECT_TRUE(one.left_as_is) << one.name;
   EXPECT_EQ(scenario.Said(),
             "qos-no-dcb: qos: `pfc` and `dscp` are not set: dcb is not installed: install iproute2 "
             "5.11 or later, which has it\n"
             "qos-no-cma-roce-tos: qos: `tos` is not set: cma_roce_tos is not installed: install "
             "mlnx-tools, which has it; NCCL itself takes the byte from NCCL_IB_TC\n");
+}
+
+TEST(Qos, WithoutOneOfTheProgramsTheUnitSetsWhatTheOtherCan) {
+  Scenario scenario;
+  scenario.Read(Reply(kOff, "", "0") + "dcb no\n");
+  EXPECT_TRUE(Find(scenario, "DSCP of enp1s0f1np1").left_as_is);
+  EXPECT_EQ(scenario.Detail(Get(), "ToS of rocep1s0f1"), "0 → 106");
+  EXPECT_THAT(Find(scenario, kUnit).needs, IsEmpty());
+  EXPECT_FALSE(Find(scenario, kUnit).left_as_is);
+  EXPECT_THAT(scenario.File(Get(), kUnit).content, Not(HasSubstr("dcb ")));
+}
+
+TEST(Qos, WhatAProgramThatIsGoneSetIsNotSetBackAndTheRestIs) {
+  Scenario scenario;
+  scenario.Read("unit \ndcb no\ncma_roce_tos yes\n");
+  const auto prune = [&](const std::string& kind, RunCommand command, std::string& detail) {
+    const ClusterFacts all;
+    Change change{.kind = kind, .detail = "uninstall", .triggers = {std::move(command)}};
+    const Ownership owner = Get().check_prune(
+        {scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(), scenario.facts, all},
+        change);
+    detail = change.detail;
+    return owner;
+  };
+  std::string detail;
+  EXPECT_EQ(prune("qos", ListPfcCommands("enp1s0f1np1", "none").front(), detail),
+            Ownership::kNoOnes);
+  EXPECT_EQ(detail,
+            "qos: what dcb set stays until the node restarts: it is not installed any more");
+  for (const std::string kind : {"qos", "unit", "file"}) {
+    EXPECT_EQ(prune(kind, {.argv = {kind == "qos" ? "cma_roce_tos" : "systemctl"}}, detail),
+              Ownership::kOurs);
+    EXPECT_EQ(detail, "uninstall");
+  }
 }
 
 TEST(Qos, WhereTheProgramsAreNotReadEverySettingIsBlockedAndTheUnitWithThem) {
