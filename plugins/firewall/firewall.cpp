@@ -89,6 +89,13 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return resources;
 }
 
+// A person may have removed ufw since.
+Ownership CheckPrune(const PluginInput& input, Change& change) {
+  if (!std::holds_alternative<Absent>(Answer(input.facts.rdma.ufw))) return Ownership::kOurs;
+  change.detail = "firewall: rules of ufw are not deleted: it is not installed any more";
+  return Ownership::kNoOnes;
+}
+
 // Where the manifest leaves ufw alone.
 std::vector<Diagnostic> DiagnoseUfw(const PluginInput& input) {
   std::vector<std::string> denied;
@@ -164,6 +171,7 @@ Plugin Get() {
           .after = {},
           .probe = Probe,
           .resources = Resources,
+          .check_prune = CheckPrune,
           .diagnose = Diagnose};
 }
 

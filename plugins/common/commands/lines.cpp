@@ -3,9 +3,9 @@
 namespace reconciler::plugins {
 namespace {
 
-// Of modules the names, which end at the first blank.
+// Of modules the names, which end at the first blank; of a script its first line.
 constexpr const char* kPattern =
-    "^(ADMIN_STATE=|NETWORK_FILE=|managed=|Cma(Total|Free):|ENABLED=|"
+    "^(ADMIN_STATE=|NETWORK_FILE=|managed=|Cma(Total|Free):|ENABLED=|#!|"
     "(ib_core|ib_uverbs|mlx5_core|mlx5_ib|nvidia|nvidia_uvm|rdma_cm|rdma_rxe|rdma_ucm) )";
 
 }  // namespace
@@ -14,7 +14,7 @@ RunProbe MakeLinesProbe() {
   return {
       .id = kLines,
       .argv = {"grep", "-rHsE", kPattern, "/run/systemd/netif/links", "/run/NetworkManager/devices",
-               "/proc/meminfo", "/proc/modules", "/etc/ufw/ufw.conf"},
+               "/proc/meminfo", "/proc/modules", "/etc/ufw/ufw.conf", "/usr/sbin/ufw"},
       .time_limit_s = kLinesLimitS};
 }
 

@@ -24,6 +24,7 @@ constexpr std::string_view kUfw = "ENABLED=";
 constexpr std::string_view kMemoryFile = "/proc/meminfo:";
 constexpr std::string_view kModulesFile = "/proc/modules:";
 constexpr std::string_view kUfwFile = "/etc/ufw/ufw.conf:";
+constexpr std::string_view kUfwProgram = "/usr/sbin/ufw:";
 
 bool ConsumePrefix(std::string_view& line, std::string_view prefix) {
   if (!line.starts_with(prefix)) return false;
@@ -61,6 +62,7 @@ void StoreLines(const std::string& out, NodeFacts& facts) {
   std::string free;
   std::vector<std::string> modules;
   Observed<bool> ufw = Absent{};
+  bool has_ufw = false;  // its files outlive it
   for (const std::string& one : SplitLines(out)) {
     std::string_view line = one;
     if (ConsumePrefix(line, kMemoryFile)) {
@@ -68,6 +70,8 @@ void StoreLines(const std::string& out, NodeFacts& facts) {
       if (line.starts_with(kFree)) free = ReadValueAfter(line, kFree);
     } else if (ConsumePrefix(line, kUfwFile)) {
       if (line.starts_with(kUfw)) ufw = ReadValueAfter(line, kUfw) == "yes";
+    } else if (ConsumePrefix(line, kUfwProgram)) {
+      has_ufw = true;
     } else if (ConsumePrefix(line, kModulesFile)) {
       modules.push_back(MakePrintable(line.substr(0, line.find(' '))));
     }
@@ -75,7 +79,7 @@ void StoreLines(const std::string& out, NodeFacts& facts) {
   std::sort(modules.begin(), modules.end());
   facts.rdma.cma = ParseCma(total, free);
   facts.rdma.modules = std::move(modules);
-  facts.rdma.ufw = ufw;
+  facts.rdma.ufw = has_ufw ? ufw : Absent{};
 }
 
 std::string ReadPrintable(const Json& object, const char* key) {

@@ -129,7 +129,14 @@ class DgxOs(NcclLab):
         self.assertIn("refused", self.lab.sh(2, probe))
         self.lab.sh(1, "ufw reload")
         self.assertIn("refused", self.lab.sh(2, probe))
+        # Rules of a ufw that was removed since are nothing to delete.
+        self.lab.sh(1, "mv /usr/sbin/ufw /root")
+        said = self.spark("plan", PAIR, expect=0).stdout
+        self.assertIn("note: spark-1: firewall: rules of ufw are not deleted: it is not installed any more", said)
         self.spark("apply", PAIR, "--yes", "--brief", expect=0)
+        self.assert_empty_plan(PAIR)
+        self.lab.sh(1, f"mv /root/ufw /usr/sbin; for rule in '{PORT} from 192.168.177.0/24' 'enP2p1s0f1np1 from 192.168.178.0/24'; do "
+                       "ufw delete allow in on $rule; done")
         self.assertEqual([self.lab.sh(node, rules) for node in (1, 2)], before)
 
     def test_6_a_profile_that_networkmanager_keeps_in_netplan_blocks_until_it_is_switched_off(self):

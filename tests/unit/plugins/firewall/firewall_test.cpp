@@ -94,6 +94,25 @@ TEST(Firewall, WhereUfwIsOffOrDeniesNothingAllHolds) {
   EXPECT_EQ(open.Detail(Get(), kFirst), "holds");
 }
 
+TEST(Firewall, RulesOfAnUfwThatIsGoneAreNothingToDelete) {
+  Scenario scenario(false);
+  const ClusterFacts all;
+  const auto prune = [&](Change& change) {
+    return Get().check_prune(
+        {scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(), scenario.facts, all},
+        change);
+  };
+  Change change{.detail = "uninstall"};
+  for (const Fact<bool>& there : {Fact<bool>(true), Fact<bool>(false), Fact<bool>(Unknown{"no"})}) {
+    scenario.facts.rdma.ufw = there;
+    EXPECT_EQ(prune(change), Ownership::kOurs);
+    EXPECT_EQ(change.detail, "uninstall");
+  }
+  scenario.facts.rdma.ufw = Absent{};
+  EXPECT_EQ(prune(change), Ownership::kNoOnes);
+  EXPECT_EQ(change.detail, "firewall: rules of ufw are not deleted: it is not installed any more");
+}
+
 TEST(Firewall, WhatCouldNotBeReadIsBlocked) {
   Scenario scenario(true);
   scenario.facts.files["/etc/ufw/user.rules"] = Unknown{"permission denied"};

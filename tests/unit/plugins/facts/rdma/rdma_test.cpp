@@ -136,7 +136,8 @@ TEST(Rdma, MemoryModulesAndUfwComeFromTheirFiles) {
       "/run/systemd/netif/links/2:ADMIN_STATE=configured\n"
       "/proc/meminfo:CmaTotal:        0 kB\n/proc/meminfo:CmaFree:    940604 kB\n"
       "/proc/modules:rdma_ucm 32768 0 - Live 0x0000000000000000\n"
-      "/proc/modules:mlx5_ib 462848 0 - Live 0x0000000000000000\n/etc/ufw/ufw.conf:ENABLED=yes\n");
+      "/proc/modules:mlx5_ib 462848 0 - Live 0x0000000000000000\n/etc/ufw/ufw.conf:ENABLED=yes\n"
+      "/usr/sbin/ufw:#! /usr/bin/python3\n");
   EXPECT_EQ(facts.rdma.cma, Observed<CmaMemory>(CmaMemory{0, 940604}));
   EXPECT_THAT(*Known(facts.rdma.modules), ElementsAre("mlx5_ib", "rdma_ucm"));
   EXPECT_EQ(facts.rdma.ufw, Observed<bool>(true));
@@ -144,6 +145,10 @@ TEST(Rdma, MemoryModulesAndUfwComeFromTheirFiles) {
   EXPECT_EQ(bare.rdma.cma, Observed<CmaMemory>(Absent{}));
   EXPECT_THAT(*Known(bare.rdma.modules), IsEmpty());
   EXPECT_EQ(bare.rdma.ufw, Observed<bool>(Absent{}));
+}
+
+TEST(Rdma, AnUfwThatWasRemovedIsAbsentAlthoughItsFilesStay) {
+  EXPECT_EQ(SystemFacts("/etc/ufw/ufw.conf:ENABLED=yes\n").rdma.ufw, Observed<bool>(Absent{}));
 }
 
 TEST(Rdma, MemoryThatIsNotCountedInKbIsUnknownWithTheLine) {
