@@ -58,7 +58,7 @@ Diagnostic MakeUnsupported(const GpuSection& section, const GpuReach& reach,
   const std::string wanted = section.mode == GpuMode::kAuto
                                  ? "wanted GPUDirect in any way"
                                  : fmt::format("wanted {}", ToString(section.mode));
-  return {.severity = section.required ? Severity::kBlocks : Severity::kWarns,
+  return {.severity = section.required ? Severity::kBlocks : Severity::kInforms,
           .code = "gpudirect-unsupported",
           .message = fmt::format("gpudirect: {}, found that {} [{}]", wanted, reach.why,
                                  FormatGpuEvidence(facts)),
@@ -68,13 +68,15 @@ Diagnostic MakeUnsupported(const GpuSection& section, const GpuReach& reach,
 }
 
 // What keeps a promise from holding. Where the module of `peermem` is not there, its own resource
-// reports what is not required.
+// reports what is unknown, and what the manifest lists besides.
 std::optional<Diagnostic> DiagnosePromise(const GpuSection& section, const GpuReach& reach,
                                           const NodeFacts& facts) {
   if (!IsPromise(section)) return std::nullopt;
-  const bool module_reports =
+  const bool is_missing =
       section.mode == GpuMode::kPeermem && !IsModuleThere(facts, std::string(kPeermemModule));
-  if (reach.answer == Answer::kNo && (section.required || !module_reports)) {
+  const bool module_reports = is_missing && (reach.answer != Answer::kNo ||
+                                             (section.Lists(kPeermemModule) && !section.required));
+  if (reach.answer == Answer::kNo && !module_reports) {
     return MakeUnsupported(section, reach, facts);
   }
   if (reach.answer != Answer::kUnknown || module_reports) return std::nullopt;

@@ -50,6 +50,11 @@ Obstacle FindLoadObstacle(const GpuSection& section, const std::string& module,
   return {};
 }
 
+// The manifest permits that the mode does not hold: that is a note of its own.
+bool IsPermitted(const GpuSection& section, const std::string& module, const Obstacle& obstacle) {
+  return obstacle.code == "gpudirect-not-possible" && !section.required && !section.Lists(module);
+}
+
 Obstacle FindUnclear(const std::string& module, const NodeFacts& facts) {
   const Observed<ModuleState> observed = FindModule(facts, module);
   const auto* unknown = std::get_if<Unknown>(&observed);
@@ -64,6 +69,7 @@ RunCommand Unload(const std::string& module) {
 
 Resource MakeLiveResource(const GpuSection& section, const GpuModule& module,
                           const PluginInput& input) {
+  const Obstacle obstacle = FindLoadObstacle(section, module.name, input.facts);
   return {
       .kind = "module",
       .name = module.name,
@@ -72,7 +78,8 @@ Resource MakeLiveResource(const GpuSection& section, const GpuModule& module,
       .observed = AsState(FindLiveState(input.facts, module.name)),
       .apply = {RunCommand{.argv = {"modprobe", "--", module.name}, .time_limit_s = kLoadLimitS}},
       .revert = {Unload(module.name)},
-      .blocked = FindLoadObstacle(section, module.name, input.facts),
+      .blocked = obstacle,
+      .left_as_is = IsPermitted(section, module.name, obstacle),
       .where = input.cluster.Mark(module.position)};
 }
 
@@ -85,7 +92,8 @@ std::optional<Resource> MakeBootFile(const GpuSection& section, const PluginInpu
   for (const GpuModule& module : section.Modules()) {
     const Obstacle obstacle = FindLoadObstacle(section, module.name, input.facts);
     if (obstacle.empty()) body += module.name + "\n";
-    if (!obstacle.empty() && without.empty()) {
+    const bool blocks = !obstacle.empty() && !IsPermitted(section, module.name, obstacle);
+    if (blocks && without.empty()) {
       without = {obstacle.code, fmt::format("{}: {}", module.name, obstacle.why)};
     }
     if (unclear.empty()) unclear = FindUnclear(module.name, input.facts);
@@ -100,6 +108,7 @@ std::optional<Resource> MakeBootFile(const GpuSection& section, const PluginInpu
       .observed = AsState(observed),
       .trial = {.path = std::string(kModulesTrial)},
       .blocked = body.empty() ? without : unclear,
+      .left_as_is = body.empty() && without.empty(),
       .where = input.cluster.Mark(section.position)};
   BlockUnlessOurs(file, input.cluster.name, input.cluster.former_name);
   return file;

@@ -115,8 +115,15 @@ class Gpudirect(LabTest):
         self.lab.sh(1, f"test ! -e {FILE}")
         blocked = {change["name"]: change["detail"] for stage in self.plan(manifest)["stages"]
                    for change in stage["changes"] if change["node"] == "spark-1"}
-        self.assertEqual(blocked, {"no_such_module": "this kernel has no module no_such_module",
-                                   "nvidia_peermem": "no NVIDIA driver is loaded"})
+        self.assertEqual(blocked, {"no_such_module": "this kernel has no module no_such_module"})
+
+    def test_5b_a_mode_that_need_not_hold_is_a_note_and_no_drift(self):
+        manifest = self.manifest("gpudirect: {mode: peermem, required: false}\n")
+        self.apply(manifest, 0)
+        self.assert_empty_plan(manifest)
+        self.spark("drift", manifest, expect=0)
+        said = self.spark("plan", manifest, expect=0).stdout
+        self.assertIn("note: spark-1, spark-2: gpudirect: wanted peermem, found that no NVIDIA driver is loaded [driver: none,", said)
 
     def test_6_a_listed_module_is_loaded_and_named_for_the_next_boot(self):
         for node in (1, 2):

@@ -54,6 +54,11 @@ bool GpuSection::Loads(std::string_view module) const {
                      [&](const auto& one) { return one.name == module; });
 }
 
+bool GpuSection::Lists(std::string_view module) const {
+  return std::any_of(listed.begin(), listed.end(),
+                     [&](const auto& one) { return one.name == module; });
+}
+
 std::optional<GpuSection> ReadGpuSection(const ClusterSpec& cluster, std::string_view node) {
   return ReadGpuSection(cluster.FindSection(node, "gpudirect"));
 }

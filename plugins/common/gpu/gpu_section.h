@@ -32,6 +32,7 @@ struct GpuSection {
   // What must be loaded, now and at boot: the listed ones and that of the mode, each once.
   std::vector<GpuModule> Modules() const;
   bool Loads(std::string_view module) const;
+  bool Lists(std::string_view module) const;  // by its name, and not only by the mode
 };
 
 // nullopt: the manifest has none, so that nothing about GPUDirect is ours.

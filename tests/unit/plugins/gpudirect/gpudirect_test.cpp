@@ -71,18 +71,26 @@ TEST(Gpudirect, PromiseThatIsNotRequiredIsShownAndStopsNothing) {
   for (const char* mode : {"peermem", "dmabuf"}) {
     const GpuScenario scenario(NotRequired(mode), test::SparkNode());
     EXPECT_THAT(scenario.Refusals(), IsEmpty());
-    if (mode == std::string("peermem")) {
-      EXPECT_THAT(scenario.Warnings(), IsEmpty());
-      EXPECT_EQ(scenario.Said("nvidia_peermem"),
-                "blocked: " + std::string(kNoGdr) + " (driver 580.142)");
-    } else {
-      EXPECT_THAT(scenario.Warnings(),
-                  ElementsAre(testing::AllOf(
-                      testing::StartsWith("gpudirect: wanted dmabuf, found that GB10 has no "
-                                          "GPUDirect RDMA: its memory is the machine's memory ["),
-                      testing::EndsWith("] | write `gpudirect: auto`"))));
-    }
+    EXPECT_THAT(scenario.Warnings(), IsEmpty());
+    EXPECT_THAT(scenario.Notes(),
+                ElementsAre(testing::AllOf(
+                    testing::StartsWith("gpudirect: wanted " + std::string(mode) +
+                                        ", found that GB10 has no GPUDirect RDMA: its memory is "
+                                        "the machine's memory ["),
+                    testing::EndsWith("] | write `gpudirect: auto`"))));
+    for (const Resource& one : scenario.Resources(Get())) EXPECT_TRUE(one.left_as_is) << one.name;
   }
+}
+
+TEST(Gpudirect, ModuleThatIsListedBesideAPromiseThatIsNotRequiredIsBlocked) {
+  const Value section = test::Map({{"mode", test::Text("peermem")},
+                                   {"required", test::Flag(false)},
+                                   {"modules", test::List({test::Text("nvidia-peermem")})}});
+  const GpuScenario scenario(section, test::SparkNode());
+  EXPECT_FALSE(scenario.Find(Get(), "nvidia_peermem").left_as_is);
+  EXPECT_EQ(scenario.Said("nvidia_peermem"),
+            "blocked: " + std::string(kNoGdr) + " (driver 580.142)");
+  EXPECT_THAT(scenario.Notes(), IsEmpty());
 }
 
 TEST(Gpudirect, LoadedModuleDoesNotHideThatThePromiseCannotHold) {
@@ -90,7 +98,7 @@ TEST(Gpudirect, LoadedModuleDoesNotHideThatThePromiseCannotHold) {
       NotRequired("peermem"),
       GpuNode{.symbol = "yes", .modules = "module nvidia_peermem loaded\n"}.Facts());
   EXPECT_EQ(scenario.Said("nvidia_peermem"), "holds");
-  EXPECT_THAT(scenario.Warnings(),
+  EXPECT_THAT(scenario.Notes(),
               ElementsAre(testing::StartsWith("gpudirect: wanted peermem, found that GB10 has")));
 }
 

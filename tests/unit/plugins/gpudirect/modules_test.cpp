@@ -68,11 +68,17 @@ TEST(GpudirectModules, ModuleThatThisKernelCannotLoadIsBlockedAndNotLeftToFailAt
 }
 
 TEST(GpudirectModules, FileOfModulesThatCannotLoadIsNotMadeAndOneOfOursIsLeft) {
-  GpuScenario scenario(NotRequired("peermem"), test::SparkNode());
-  EXPECT_THAT(scenario.Names(Get()), ElementsAre("nvidia_peermem"));
-  scenario.AddFile(kFile, FormatOwnedFile("homelab", "nvidia_peermem\n"));
-  EXPECT_EQ(scenario.Said(kFile),
-            "blocked: nvidia_peermem: " + std::string(kNoGdr) + " (driver 580.142)");
+  for (const bool required : {true, false}) {
+    GpuScenario scenario(required ? test::Text("peermem") : NotRequired("peermem"),
+                         test::SparkNode());
+    EXPECT_THAT(scenario.Names(Get()), ElementsAre("nvidia_peermem"));
+    scenario.AddFile(kFile, FormatOwnedFile("homelab", "nvidia_peermem\n"));
+    EXPECT_EQ(scenario.Find(Get(), kFile).left_as_is, !required);
+    if (required) {
+      EXPECT_EQ(scenario.Said(kFile),
+                "blocked: nvidia_peermem: " + std::string(kNoGdr) + " (driver 580.142)");
+    }
+  }
 }
 
 TEST(GpudirectModules, UnknownModuleBlocksItselfAndTheFile) {
@@ -124,10 +130,10 @@ TEST(GpudirectModules, LoaderThatDidNotFailOrDidNotAnswerIsNoNews) {
   }
 }
 
-TEST(GpudirectModules, EntryOfOurOwnFileIsReportedByItsModule) {
+TEST(GpudirectModules, EntryOfOurOwnFileIsReportedByItsModuleOrItsMode) {
   GpuScenario scenario(NotRequired("peermem"), test::SparkNode());
   scenario.Loader(std::string("state failed\nentry ") + kFile + ":3 nvidia_peermem\n");
-  EXPECT_THAT(scenario.Notes(), IsEmpty());
+  EXPECT_THAT(scenario.Codes(Severity::kInforms), ElementsAre("gpudirect-unsupported"));
 }
 
 TEST(GpudirectModules, NodeIsQueriedForTheModulesOnce) {
