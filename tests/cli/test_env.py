@@ -40,8 +40,8 @@ class Env(CliTest):
             self.assert_ends(done, 0, err=REFUSED)
             return done.stdout.splitlines()
         self.assertEqual(form("podman")[0], "--device=nvidia.com/gpu=all")
-        self.assertEqual(form("enroot")[:2], [
-            "--env NVIDIA_VISIBLE_DEVICES=all", "--env NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1"])
+        self.assertEqual(form("enroot")[:3], [
+            "--env NVIDIA_VISIBLE_DEVICES=all", "--env NVIDIA_DRIVER_CAPABILITIES=compute,utility", "--env NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1"])
         self.assertIn('      NCCL_IB_HCA: "=rocep1s0f1,roceP2p1s0f1"', form("compose"))
 
     def test_shell_form_is_the_default_and_gives_reasons(self):

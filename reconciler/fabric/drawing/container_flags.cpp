@@ -17,9 +17,11 @@ std::string FormatPodmanFlags(const Environment& environment) {
 }
 
 std::string FormatEnrootFlags(const Environment& environment) {
-  // Network, IPC, /dev and limits are those of the host; GPUs come by a hook:
+  // Network, IPC, /dev and limits are those of the host; GPUs come by a hook, which brings no
+  // libcuda where the image names no capability:
   // https://github.com/NVIDIA/enroot/blob/master/doc/standard-hooks.md.
-  std::string text = "--env NVIDIA_VISIBLE_DEVICES=all\n";
+  std::string text =
+      "--env NVIDIA_VISIBLE_DEVICES=all\n--env NVIDIA_DRIVER_CAPABILITIES=compute,utility\n";
   for (const auto& [name, value, why] : environment) {
     text += fmt::format("--env {}={}\n", name, value);
   }

@@ -16,7 +16,8 @@ TEST(ContainerFlags, PodmanGetsGpusAsADevice) {
 
 TEST(ContainerFlags, EnrootHasWhatTheHostHasButForGpusAndVariables) {
   EXPECT_EQ(FormatEnrootFlags(kTwo),
-            "--env NVIDIA_VISIBLE_DEVICES=all\n--env NCCL_IB_HCA==a,b\n--env NCCL_DEBUG=WARN\n");
+            "--env NVIDIA_VISIBLE_DEVICES=all\n--env NVIDIA_DRIVER_CAPABILITIES=compute,utility\n"
+            "--env NCCL_IB_HCA==a,b\n--env NCCL_DEBUG=WARN\n");
 }
 
 TEST(ContainerFlags, ComposeSaysInYamlWhatTheFlagsSay) {
