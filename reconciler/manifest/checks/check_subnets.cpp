@@ -148,7 +148,10 @@ void CheckLinkLocal(const Value& document, Topology topology, ManifestErrors& er
 // Then no one knows how many rails have subnets, and the schema reports it.
 bool IsMalformed(const Value& document) {
   const Value* link_local = document.At({"fabric", "link_local"});
-  return link_local != nullptr && link_local->AsBool() == nullptr;
+  const Value* twins = document.At({"fabric", "twins"});
+  const std::string text = twins == nullptr ? "both" : twins->ScalarText();
+  return (link_local != nullptr && link_local->AsBool() == nullptr) ||
+         (text != "both" && text != "first" && text != "second");
 }
 
 // "for topology direct (one per twin of the cable)"
