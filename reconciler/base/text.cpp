@@ -93,13 +93,24 @@ std::size_t ComputeEditDistance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
+namespace {
+
+// A short word with another first letter is another word, such as nfs and xfs.
+bool IsAnotherWord(std::string_view a, std::string_view b) {
+  constexpr std::size_t kShort = 3;
+  return std::max(a.size(), b.size()) <= kShort && a.substr(0, 1) != b.substr(0, 1);
+}
+
+}  // namespace
+
 std::optional<std::string> FindClosestMatch(std::string_view word,
                                             const std::vector<std::string>& candidates) {
   std::optional<std::string> best;
   std::size_t best_distance = 3;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = ComputeEditDistance(word, candidate);
-    if (distance < best_distance && distance * 2 < std::max(word.size(), candidate.size())) {
+    if (distance < best_distance && distance * 2 < std::max(word.size(), candidate.size()) &&
+        !IsAnotherWord(word, candidate)) {
       best = candidate;
       best_distance = distance;
     }

@@ -33,6 +33,8 @@ TEST(FindClosestMatch, NamesOnlyASlipOfTheKeyboard) {
   EXPECT_THAT(FindClosestMatch("topolgy", keys), Optional(std::string("topology")));
   EXPECT_EQ(FindClosestMatch("gateway", keys), std::nullopt);
   EXPECT_EQ(FindClosestMatch("a", {"b"}), std::nullopt);
+  EXPECT_EQ(FindClosestMatch("nfs", {"ext4", "xfs"}), std::nullopt);
+  EXPECT_THAT(FindClosestMatch("xsf", {"ext4", "xfs"}), Optional(std::string("xfs")));
 }
 
 TEST(QuoteForShell, RefusesAByteThatAShellWouldDrop) {
