@@ -15,20 +15,21 @@ printf 'unit %s\n' "$(systemctl is-enabled "$unit" 2>/dev/null | sed -n 1p)"
 dcb=no tos=no
 if has dcb; then dcb=yes; fi
 if has cma_roce_tos; then tos=yes; fi
-show_tos() { # NETDEV, with the name that the node gives to its HCA
+find_hca() { # NETDEV; sets `hca`, the name that the node gives to its RDMA device
+  hca=
   for path in "/sys/class/net/$1/device/infiniband"/*; do
-    [ -e "$path" ] || break
-    echo "hca $1 ok ${path##*/}"
-    show tos "$1" timeout 5 cma_roce_tos -d "${path##*/}"
-    return
+    [ ! -e "$path" ] || hca=${path##*/}
   done
-  echo "tos $1 failed the interface has no RDMA device"
 }
 for port do
   if [ "$dcb" = yes ]; then
     show pfc "$port" timeout 5 dcb pfc show dev "$port" prio-pfc
     show dscp "$port" timeout 5 dcb -N app show dev "$port" dscp-prio
   fi
-  [ "$tos" = no ] || show_tos "$port"
+  find_hca "$port"
+  [ -z "$hca" ] || echo "hca $port ok $hca"
+  [ "$tos" = yes ] || continue
+  if [ -n "$hca" ]; then show tos "$port" timeout 5 cma_roce_tos -d "$hca"
+  else echo "tos $port failed the interface has no RDMA device"; fi
 done
 exit 0
