@@ -14,15 +14,11 @@ PortState ParsePortState(const std::string& word) {
 
 }  // namespace
 
-void ReadAnswer(std::string_view text, CablingView& view) {
-  constexpr std::string_view kLldp = "\nlldp\n";
-  const std::size_t end = text.find(kLldp);
-  if (end != std::string_view::npos) view.lldp = ParseLldp(text.substr(end + kLldp.size()));
+void ReadLines(std::string_view text, CablingView& view) {
   std::map<std::pair<std::string, std::string>, std::string> macs;
-  for (const std::string& line : SplitLines(text.substr(0, end))) {
+  for (const std::string& line : SplitLines(text)) {
     const std::vector<std::string> words = Split(line, ' ');
     if (words.size() == 2 && words[0] == "host") view.hostname = words[1];
-    view.is_late |= line == "late";
     if (words.size() < 3) continue;
     if (words[0] == "port") {
       PortView& port = view.ports[words[1]];

@@ -31,7 +31,6 @@ struct PortView {
 struct CablingView {
   std::optional<Error> failure = {};  // why nothing is known of it
   std::string hostname = {};
-  bool is_late = false;  // a port had no address yet when other nodes may have sent
   std::map<std::string, PortView> ports = {};  // by netdev
   std::vector<LldpNeighbour> lldp = {};
 };
@@ -39,10 +38,10 @@ struct CablingView {
 using CablingViews = std::map<NodeName, CablingView>;
 
 // The lines in which a node answers, one fact each:
-//   host HOSTNAME / late / port IFACE missing|down|no-carrier|link [MAC] / own IFACE ADDRESS /
+//   host HOSTNAME / port IFACE missing|down|no-carrier|link [MAC] / own IFACE ADDRESS /
 //   heard IFACE ADDRESS / neighbour IFACE ADDRESS MAC
-// and behind a line `lldp` the JSON of ParseLldp. Lines of any other form are left out. `neighbour`
-// alone proves nothing: the kernel keeps those that were there before the cable was moved.
-void ReadAnswer(std::string_view text, CablingView& view);
+// Lines of any other form are left out. `neighbour` alone proves nothing: the kernel keeps those
+// that were there before the cable was moved.
+void ReadLines(std::string_view text, CablingView& view);
 
 }  // namespace reconciler

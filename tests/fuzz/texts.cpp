@@ -13,7 +13,7 @@ namespace reconciler::fuzz {
 void Run(std::string_view input) {
   ParseLldp(input);
   CablingView view;
-  ReadAnswer(input, view);
+  ReadLines(input, view);
   ParseDefaultInterface(input);
   for (const HostRecords& records : {ParseMdns(input), ParseKnownHosts(input)}) {
     const FoundHosts found = ChooseHosts(records, "s*");

@@ -1,7 +1,6 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # from cabling.sh
-# Gives each port without an address one for $LIFETIME seconds, and reports what the ports have; `late`, where one got an address
-# or was waited for, so that hosts which sent before were not answered. $1 is $SSH_CONNECTION, its third
+# Gives each port without an address one for $LIFETIME seconds, and reports what the ports have. $1 is $SSH_CONNECTION, its third
 # word our own address in the session. An address that the kernel still tests for being unique answers no one: that takes
 # a second.
 find_session_port() { # CLIENT PORT SERVER PORT; sets `session_port`
@@ -17,7 +16,7 @@ add_temporary() {
   find_state "$1"
   find_own "$1" all
   [ "$state" = link ] && [ -z "$own" ] && [ "$1" != "$session_port" ] || return 0
-  listing_is_old=yes; late=yes
+  listing_is_old=yes
   derive "$1" &&
     run 5 ip -6 address replace "$derived/64" dev "$1" scope link nodad valid_lft "$LIFETIME" preferred_lft "$LIFETIME"
 }
@@ -31,7 +30,7 @@ report() {
 read -r name </proc/sys/kernel/hostname
 echo "host $name"
 list_addresses
-listing_is_old=; late=
+listing_is_old=
 # shellcheck disable=SC2086 # four words
 find_session_port $1
 for iface in $PORTS; do add_temporary "$iface"; done
@@ -45,8 +44,6 @@ for round in 1 2 3 4; do
     [ "$state" != link ] || { find_own "$iface" tentative; tentative=$tentative$own; }
   done
   [ -n "$tentative" ] || break
-  late=yes
   sleep 0.5
 done
-[ -z "$late" ] || echo late
 for iface in $PORTS; do report "$iface"; done

@@ -11,26 +11,29 @@
 namespace reconciler {
 namespace {
 
-std::string BuildScript(const std::vector<CagePort>& ports, const std::string& script) {
+std::string BuildScript(const std::vector<CagePort>& ports, std::string_view script) {
   std::vector<std::string> netdevs;
   for (const CagePort& port : ports) netdevs.push_back(port.netdev);
-  return AssignForShell({{"PORTS", Join(netdevs, " ")}}) + std::string(kCablingSh) + script;
+  return AssignForShell({{"PORTS", Join(netdevs, " ")}}) + std::string(kCablingSh) +
+         std::string(script);
 }
 
 }  // namespace
 
-std::string BuildObserveScript(const std::vector<CagePort>& ports, std::chrono::seconds lifetime) {
+std::string BuildAddAddressesScript(const std::vector<CagePort>& ports,
+                                    std::chrono::seconds lifetime) {
   return AssignForShell({{"LIFETIME", std::to_string(lifetime.count())}}) +
-         BuildScript(
-             ports, std::string(kAddAddressesSh) + std::string(kDiscoverSh) + std::string(kLldpSh));
+         BuildScript(ports, kAddAddressesSh);
 }
 
 std::string BuildDiscoverScript(const std::vector<CagePort>& ports) {
-  return BuildScript(ports, std::string(kDiscoverSh));
+  return BuildScript(ports, kDiscoverSh);
 }
 
+std::string BuildLldpScript() { return std::string(kCablingSh) + std::string(kLldpSh); }
+
 std::string BuildRemoveAddressesScript(const std::vector<CagePort>& ports) {
-  return BuildScript(ports, std::string(kRemoveAddressesSh));
+  return BuildScript(ports, kRemoveAddressesSh);
 }
 
 }  // namespace reconciler

@@ -9,10 +9,9 @@
 
 namespace reconciler {
 
-// What finds out who is at the other end of a node's cables. As a rule one request to each node
-// does. Where a port had no address yet, others may have sent too early to be heard by it: all send
-// once more, and then the temporary addresses are removed. Answers are the lines of ReadAnswer;
-// every command has a time limit.
+// Three requests find out who is at the other end of a node's cables. Between them all other nodes
+// get the same one, so that every node can be heard before any node sends. Answers are the lines of
+// ReadLines; every command has a time limit.
 //
 // What is used is what a stock Ubuntu has: iproute2 and iputils. An echo request to ff02::1, the
 // group of all IPv6 nodes on a link, is answered by every Linux host, needs no knowledge of the
@@ -25,11 +24,14 @@ namespace reconciler {
 // when no one comes back, no file changes, and RDMA has that address in its table of GIDs anyway.
 // The port that carries the session gets none. Ports that are down stay down.
 
-// Adds the temporary addresses for that time, reports the state of each port and its own addresses,
-// and sends on every port that has a link and an address. Then what lldpd heard.
-std::string BuildObserveScript(const std::vector<CagePort>& ports, std::chrono::seconds lifetime);
-// Sends once more.
+// Adds the temporary addresses for that time, then reports the state of each port and its own
+// addresses.
+std::string BuildAddAddressesScript(const std::vector<CagePort>& ports,
+                                    std::chrono::seconds lifetime);
+// Sends on every port that has a link and an address.
 std::string BuildDiscoverScript(const std::vector<CagePort>& ports);
+// What lldpd heard, as JSON; nothing where it does not run.
+std::string BuildLldpScript();
 // Removes the temporary addresses.
 std::string BuildRemoveAddressesScript(const std::vector<CagePort>& ports);
 

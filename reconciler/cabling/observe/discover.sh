@@ -9,7 +9,7 @@ query() {
     echo "heard $1 $address"
   done
 }
-[ -n "${listing:-}" ] || list_addresses # add_addresses.sh may stand before
+list_addresses
 queried=' '
 for port in $PORTS; do
   find_state "$port"

@@ -1,6 +1,5 @@
 #include "reconciler/cabling/observe/observe_cabling.h"
 
-#include <algorithm>
 #include <functional>
 #include <mutex>
 
@@ -21,12 +20,13 @@ class CablingObserver {
     for (const NodeSpec* node : nodes) views_[node->name];
   }
 
-  void RunScripts(const std::function<std::string(const std::vector<CagePort>&)>& script) {
+  void RunScripts(const std::function<std::string(const std::vector<CagePort>&)>& script,
+                  const std::function<void(const std::string& out, CablingView& view)>& read) {
     NodeErrors thrown = ForEachNode(nodes_, pool_.at_once(), [&](const NodeSpec& node) {
       const auto reply = pool_.Run(node, script(ListCagePorts(cluster_, node)), kLimit);
       const std::lock_guard lock(mutex_);
       if (reply) {
-        ReadAnswer(reply->out, views_[node.name]);
+        read(reply->out, views_[node.name]);
       } else {
         views_[node.name].failure = reply.error();
       }
@@ -34,11 +34,6 @@ class CablingObserver {
     for (auto& [name, error] : thrown) views_[name].failure = std::move(error);
     std::erase_if(nodes_,
                   [&](const NodeSpec* node) { return views_[node->name].failure.has_value(); });
-  }
-
-  bool AnyIsLate() const {
-    return std::any_of(views_.begin(), views_.end(),
-                       [](const auto& named) { return named.second.is_late; });
   }
 
   CablingViews TakeViews() { return std::move(views_); }
@@ -56,12 +51,14 @@ class CablingObserver {
 CablingViews ObserveCabling(const ClusterSpec& cluster, const std::vector<const NodeSpec*>& nodes,
                             NodePool& pool) {
   CablingObserver observer(cluster, nodes, pool);
+  const auto keep = [](const std::string& out, CablingView& view) { ReadLines(out, view); };
   const auto lifetime = kLifetime * CountRounds(nodes.size(), pool.at_once());
-  observer.RunScripts([&](const auto& ports) { return BuildObserveScript(ports, lifetime); });
-  if (observer.AnyIsLate()) {
-    observer.RunScripts(BuildDiscoverScript);
-    observer.RunScripts(BuildRemoveAddressesScript);
-  }
+  observer.RunScripts([&](const auto& ports) { return BuildAddAddressesScript(ports, lifetime); },
+                      keep);
+  observer.RunScripts(BuildDiscoverScript, keep);
+  observer.RunScripts(
+      [](const auto& ports) { return BuildRemoveAddressesScript(ports) + BuildLldpScript(); },
+      [](const std::string& out, CablingView& view) { view.lldp = ParseLldp(out); });
   return observer.TakeViews();
 }
 

@@ -12,11 +12,11 @@ using testing::Pair;
 
 TEST(CablingViewTest, LinesBecomePortsWithWhomTheyHeard) {
   CablingView view;
-  ReadAnswer(
+  ReadLines(
       "host spark-1\nport enp1s0f0np0 down 02:53:50:00:01:02\nport enp9 missing \n"
       "port enp1s0f1np1 link 02:53:50:00:01:04\nown enp1s0f1np1 fe80::1\n",
       view);
-  ReadAnswer(
+  ReadLines(
       "heard enp1s0f1np1 fe80::2\nheard enp1s0f1np1 fe80::3\n"
       "neighbour enp1s0f1np1 fe80::2 02:53:50:00:02:04\n",
       view);
@@ -32,13 +32,13 @@ TEST(CablingViewTest, LinesBecomePortsWithWhomTheyHeard) {
 
 TEST(CablingViewTest, AnOldNeighbourThatDidNotAnswerIsNoOne) {
   CablingView view;
-  ReadAnswer("neighbour enp1s0f1np1 fe80::2 02:53:50:00:02:04\n", view);
+  ReadLines("neighbour enp1s0f1np1 fe80::2 02:53:50:00:02:04\n", view);
   EXPECT_THAT(view.ports, IsEmpty());
 }
 
 TEST(CablingViewTest, OtherLinesAreLeftOut) {
   CablingView view;
-  ReadAnswer("\nheard\nwelcome to spark-1, the box\nport enp1s0f1np1\n", view);
+  ReadLines("\nheard\nwelcome to spark-1, the box\nport enp1s0f1np1\n", view);
   EXPECT_THAT(view.ports, IsEmpty());
   EXPECT_EQ(view.hostname, "");
 }
