@@ -12,8 +12,10 @@ settle() { # IFACE BEGINNING of its address: sets `settled`, for all pairs of th
     sleep 0.2
   done
 }
+# Each ping hears the answers to all pings of the node. By default it has room for eight of 9000 bytes, and a busy node loses its
+# own among them; with -l for twenty or more (it still sends as many as -c says).
 reach() { # SIZE IFACE ADDRESS
-  ping -n -q -M do -c 1 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1 ||
+  ping -n -q -M do -l 20 -c 1 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1 ||
     ping -n -q -M do -c 3 -i 0.3 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1
 }
 port() { # RAIL IFACE

@@ -65,7 +65,7 @@ class ProofScript : public ShellTest {
 
 TEST_F(ProofScript, OnePingOfTheFullSizeThatMayNotBeSplitIsEnough) {
   EXPECT_EQ(ProbePair(), "spark-2 0 answers\n");
-  EXPECT_EQ(ListCalls(), "look\nping -n -q -M do -c 1 -W 1 -s 8972 -I rail0 10.0.0.2\n");
+  EXPECT_EQ(ListCalls(), "look\nping -n -q -M do -l 20 -c 1 -W 1 -s 8972 -I rail0 10.0.0.2\n");
 }
 
 TEST_F(ProofScript, OneLostPacketProvesNothing) {
@@ -123,7 +123,7 @@ TEST_F(ProofScript, TheNeighbourOfALinkLocalRailIsFoundByAPingToAllNodesOfIt) {
   EXPECT_EQ(ProbeNeighbour(), "spark-2 1 answers\n");
   EXPECT_EQ(ListCalls(),
             "look\nping -n -L -c 2 -i 0.3 -w 2 -I rail0 ff02::1%rail0\n"
-            "ping -n -q -M do -c 1 -W 1 -s 8952 -I rail0 fe80::5%rail0\n");
+            "ping -n -q -M do -l 20 -c 1 -W 1 -s 8952 -I rail0 fe80::5%rail0\n");
   AnswerPings("[ \"$size\" -le 8951 ]", kAnswersAll);
   EXPECT_EQ(ProbeNeighbour(), "spark-2 1 small-only\n");
   AnswerPings("false", kAnswersAll);
