@@ -38,12 +38,23 @@ make_room() {
 # Whether the timer or the service of the guard is active.
 is_watched() { systemctl is-active -q "$UNIT.timer" "$UNIT.service"; }
 
+# The same right after the start of the timer. Notes in the journal which of $SSH_UNITS are active, one line for each; two more
+# lines follow, of the guard's own units.
+is_watched_and_logins_noted() {
+  # shellcheck disable=SC2086 # several units
+  states=$(systemctl is-active $SSH_UNITS "$UNIT.timer" "$UNIT.service")
+  [ -e "$J/sshd" ] || printf '%s\n' "$states" >"$J/sshd" || return 1
+  # shellcheck disable=SC2086 # several words
+  set -- $states
+  while [ $# -gt 2 ]; do shift; done
+  [ "${1:-}" = active ] || [ "${2:-}" = active ]
+}
+
 arm() { # NETDEV…
   again=
   [ ! -e "$J/guard" ] || again=yes # in a later pass
-  # shellcheck disable=SC2086 # several units
   undecided && { [ -d "$J" ] || mkdir -p "$J"; } && make_room && echo $$ >"$J/holder" &&
-    { systemctl is-active $SSH_UNITS >"$J/sshd"; :; } && printf '%s' "$GUARD" >"$J/guard.new" || exit 1
+    printf '%s' "$GUARD" >"$J/guard.new" || exit 1
   sync "$J/guard.new" "$J/order" && echo armed >"$J/state" && mv -f "$J/guard.new" "$J/guard" && progress 0 || exit 1
   # From here on the guard removes what stands outside the journal. Nothing runs the unit before the link is there.
   units=/etc/systemd/system
@@ -52,9 +63,11 @@ arm() { # NETDEV…
     { [ -d "$units/sysinit.target.wants" ] || mkdir -p "$units/sysinit.target.wants"; }) && sync "$units/$at_boot" || exit 1
   ln -sfn "../$at_boot" "$units/sysinit.target.wants/$at_boot" && sync "$units/sysinit.target.wants" "$J" || exit 1
   # shellcheck disable=SC2086 # several words
-  { [ -n "$again" ] && is_watched; } || timeout 10 systemd-run -q --unit="$UNIT" --on-active="$LIMIT" \
-    --timer-property=AccuracySec=1s $GUARD_PROPERTIES sh "$J/guard" watch || exit 1
-  is_watched || say 'the timer that reverts changes is not active' || exit 1
+  { [ -n "$again" ] && is_watched; } || {
+    timeout 10 systemd-run -q --unit="$UNIT" --on-active="$LIMIT" --timer-property=AccuracySec=1s $GUARD_PROPERTIES \
+      sh "$J/guard" watch || exit 1
+    is_watched_and_logins_noted || say 'the timer that reverts changes is not active' || exit 1
+  }
   [ $# = 0 ] || [ -e "$J/conf" ] || note_conf "$@"
   # shellcheck disable=SC2086 # one word per interface
   note_outside $FABRIC || exit 1

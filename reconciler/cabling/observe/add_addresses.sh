@@ -12,13 +12,16 @@ find_session_port() { # CLIENT PORT SERVER PORT; sets `session_port`
 $listing
 END
 }
-add_temporary() {
-  find_state "$1"
-  find_own "$1" all
-  [ "$state" = link ] && [ -z "$own" ] && [ "$1" != "$session_port" ] || return 0
-  listing_is_old=yes
-  derive "$1" &&
-    run 5 ip -6 address replace "$derived/64" dev "$1" scope link nodad valid_lft "$LIFETIME" preferred_lft "$LIFETIME"
+add_temporary() { # IFACE…
+  for iface do
+    shift
+    find_state "$iface"
+    find_own "$iface" all
+    [ "$state" = link ] && [ -z "$own" ] && [ "$iface" != "$session_port" ] && derive "$iface" || continue
+    set -- "$@" "address replace $derived/64 dev $iface scope link nodad valid_lft $LIFETIME preferred_lft $LIFETIME"
+  done
+  [ $# = 0 ] || listing_is_old=yes
+  batch "$@"
 }
 report() {
   find_state "$1"
@@ -33,7 +36,8 @@ list_addresses
 listing_is_old=
 # shellcheck disable=SC2086 # four words
 find_session_port $1
-for iface in $PORTS; do add_temporary "$iface"; done
+# shellcheck disable=SC2086 # several names
+add_temporary $PORTS
 # shellcheck disable=SC2034 # counts only
 for round in 1 2 3 4; do
   [ -z "$listing_is_old" ] || list_addresses

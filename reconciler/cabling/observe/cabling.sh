@@ -1,12 +1,14 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2034 # the scripts below use what is set here
 # shellcheck disable=SC2086 # the parts of a MAC are several words
-# Functions over the fabric ports; the scripts below get their names in $PORTS, separated by blanks. They set variables and start
-# no program: a port has several states to look at, and a node eight ports.
+# Functions over the fabric ports; the scripts below get their names in $PORTS, separated by blanks. Most of them set variables
+# and start no program: a port has several states to look at, and a node eight ports.
 LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export LC_ALL PATH
 cd /
-run() { timeout -k 1 "$@" </dev/null 2>/dev/null; }
+batch() { # LINE of `ip -batch`, …; the lines after one that fails are carried out too
+  [ $# = 0 ] || printf '%s\n' "$@" | ip -force -6 -batch - 2>/dev/null
+}
 find_state() { # IFACE; sets `state`: missing, down, no-carrier or link
   state=missing
   [ -e "/sys/class/net/$1" ] || return 0
@@ -15,7 +17,7 @@ find_state() { # IFACE; sets `state`: missing, down, no-carrier or link
   state=no-carrier; carrier=0; { read -r carrier <"/sys/class/net/$1/carrier"; } 2>/dev/null
   [ "$carrier" != 1 ] || state='link'
 }
-list_addresses() { listing=$(run 5 ip -o address show); } # of all interfaces; the functions below look there
+list_addresses() { listing=$(ip -o address show 2>/dev/null </dev/null); } # of all interfaces; the functions below look there
 # The link-local IPv6 addresses of an interface: all, those that the kernel still tests, or those that it does not. Sets `own`,
 # each behind a blank.
 find_own() { # IFACE all|tentative|settled

@@ -11,10 +11,12 @@ END
 }
 list_addresses
 case $listing in *' dynamic '*) ;; *) PORTS= ;; esac # as a rule there is none to remove
+set --
 for port in $PORTS; do
   derive "$port" && has_end "$port" "$derived" || continue
   find_own "$port" all
-  run 5 ip -6 address del "$derived/64" dev "$port"
-  [ "$own" != " $derived" ] || run 5 ip -6 route del fe80::/64 dev "$port" proto kernel
+  set -- "$@" "address del $derived/64 dev $port"
+  [ "$own" != " $derived" ] || set -- "$@" "route del fe80::/64 dev $port proto kernel"
 done
+batch "$@"
 true

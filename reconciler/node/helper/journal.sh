@@ -47,6 +47,10 @@ note() { logger -t spark-reconcile -- "apply ${J##*/}: $1" 2>/dev/null; return 0
 # nothing. Lines of both: "own IFACE ADDRESS/64" and "peer IFACE ADDRESS NODE".
 beacons() { # replace|del peers|proof
   [ -e "$J/$2" ] || return 0
+  # All at once. Where one fails, each is tried on its own.
+  while read -r kind iface address _; do
+    [ "$kind" != own ] || echo "address $1 $address dev $iface nodad"
+  done <"$J/$2" | ip -6 -batch - >/dev/null 2>&1 && return 0
   while read -r kind iface address _; do
     [ "$kind" != own ] || ip -6 address "$1" "$address" dev "$iface" nodad >/dev/null 2>&1 || [ "$1" = del ] ||
       note "$iface takes no beacon"

@@ -13,7 +13,7 @@ namespace {
 class BeaconProofTest : public GuardMachine {
  protected:
   BeaconProofTest() {
-    Program("ip", "echo \"ip $*\" >>" + QuoteForShell(Path("calls")));
+    IpProgram("echo \"ip $*\" >>" + QuoteForShell(Path("calls")));
     SetPing("rail0 rail1");
     Put("state/journal/0123456789abcdef/state", "armed\n");
     for (const char* netdev : {"rail0", "rail1"}) {
@@ -112,7 +112,7 @@ TEST_F(BeaconProofTest, AnInterfaceThatIsAbsentDownOrWithoutCarrierIsNamed) {
 }
 
 TEST_F(BeaconProofTest, AnInterfaceThatTakesNoAddressIsNamed) {
-  Program("ip", "case \"$*\" in *rail1*) exit 2 ;; esac");
+  IpProgram("case \"$*\" in *rail1*) exit 2 ;; esac");
   EXPECT_EQ(LookForPeers(), "spark-2 rail0 answers\nspark-2 rail1 no-address");
 }
 
@@ -149,7 +149,7 @@ TEST_F(BeaconProofTest, WithItsIntentANodeShowsItsBeaconAndNoProof) {
 
 TEST_F(BeaconProofTest, WhyANodeWithIntentRevertsIsInItsLog) {
   Program("logger", "echo \"$*\" >>" + QuoteForShell(Path("log")));
-  Program("ip", "exit 2");
+  IpProgram("exit 2");
   SetPing("");
   const std::pair<const char*, const char*> files[] = {
       {"peers", "own rail0 fd00::9:1/64\npeer rail0 fd00::9:2 spark-2\n"},

@@ -17,10 +17,21 @@ class GuardMachine : public ShellTest {
     for (const char* folder : {"bin", "etc", "run", "units", "state/journal"}) {
       std::filesystem::create_directories(Path(folder));
     }
-    for (const char* name : {"systemctl", "generator", "logger", "sleep", "ip"}) Program(name, "");
+    for (const char* name : {"generator", "logger", "sleep"}) Program(name, "");
+    Program("systemctl", "[ \"$1\" != is-active ] || for unit do echo active; done");
+    IpProgram("");
     Program("systemd-run", "echo \"$*\" >>" + QuoteForShell(Path("timers")));
     Program("ping", "exit 1");
     Run("ln -s \"$(command -v sh)\" " + QuoteForShell(Path("bin/sh")));
+  }
+
+  // `body` gets each line of a batch in a call of its own.
+  void IpProgram(const std::string& body) {
+    Program("ip",
+            "case \"$*\" in *-batch*)\n"
+            "  while read -r line; do \"$0\" -6 $line || exit 1; done; exit ;;\n"
+            "esac\n" +
+                body);
   }
 
   void Program(const std::string& name, const std::string& body) {

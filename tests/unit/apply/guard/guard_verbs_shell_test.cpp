@@ -265,18 +265,18 @@ TEST_F(GuardVerbs, ANodeNeverActsBeforeItsTime) {
 TEST_F(GuardVerbs, ABeaconIsNeverShownAfterAFinishTookItAway) {
   Make(kStates[5], false);
   Put("state/journal/0123456789abcdef/peers", "own rail0 fd00::1:1/64\n");
-  Program("ip", fmt::format("cd {} || exit\n"
-                            "if [ \"$3\" = del ]; then rm -f address; exit; fi\n"
-                            "[ -e finishing ] || {{\n"
-                            "  true >finishing\n"
-                            "  sh {}/guard finish >/dev/null 2>&1 &\n"
-                            "  for try in 1 2 3 4 5 6 7 8 9 10; do\n"
-                            "    grep -q finished {}/state || /bin/sleep 0.1\n"
-                            "  done\n"
-                            "}}\n"
-                            "true >address",
-                            QuoteForShell(Path("run")), QuoteForShell(Journal()),
-                            QuoteForShell(Journal())));
+  IpProgram(
+      fmt::format("cd {} || exit\n"
+                  "if [ \"$3\" = del ]; then rm -f address; exit; fi\n"
+                  "[ -e finishing ] || {{\n"
+                  "  true >finishing\n"
+                  "  sh {}/guard finish >/dev/null 2>&1 &\n"
+                  "  for try in 1 2 3 4 5 6 7 8 9 10; do\n"
+                  "    grep -q finished {}/state || /bin/sleep 0.1\n"
+                  "  done\n"
+                  "}}\n"
+                  "true >address",
+                  QuoteForShell(Path("run")), QuoteForShell(Journal()), QuoteForShell(Journal())));
   EXPECT_EQ(Call("watch").exit_code, 0);
   EXPECT_EQ(State(), "finished\n");
   EXPECT_TRUE(std::filesystem::exists(Path("run/finishing")));
