@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Runs the checks of .clang-tidy over reconciler/ and plugins/: clang_tidy.py BUILD_FOLDER [FILE…]
 
-What was clean is remembered in the build folder by the digest of its preprocessed text (comments included, for
+Files are judged together, as far as the names in their unnamed namespaces allow it: most of the time goes into the headers, which each
+file includes. What was clean is remembered in the build folder by the digest of its preprocessed text (comments included, for
 NOLINT) and of .clang-tidy, so that a second run looks only at what changed. --self-test: it can fail."""
 
 import concurrent.futures
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -21,6 +23,10 @@ sys.path.append(str(tree.ROOT / "tests" / "support"))
 import children  # noqa: E402
 
 MAJOR = "14"  # other versions judge otherwise
+MOST_LINES = 3000  # of files that are judged together
+# What a line at the beginning of a declaration declares, where it stands in no other scope than a namespace.
+DECLARED = re.compile(r"(?!namespace|using namespace|template|static_assert)(?=[A-Za-z])(?:.*?\b)?"
+                      r"(?:(?:struct|class|enum class|enum|using)\s+(?:\w+::)*(?P<type>\w+)|(?P<other>\w+)\s*(?:\(|\{|=(?!=)|\[|;))")
 
 
 def tidy_program():
@@ -49,6 +55,75 @@ def without_precompiled(entry):
     return {**entry, "command": command}
 
 
+def flags(entry):
+    """The command without its file and what is made of it."""
+    words = shlex.split(entry["command"])
+    for option in ("-o", "-c"):
+        at = words.index(option)
+        del words[at:at + 2]
+    return words
+
+
+def declared(text, hidden):
+    """What a file declares, in its unnamed namespaces or elsewhere: the namespace around it, its name, and whether it is a type."""
+    names, around, unnamed = set(), "", False
+    for line in text.splitlines():
+        if named := re.match(r"namespace ([\w:]+) \{", line):
+            around = named[1]
+        elif line == "namespace {":
+            unnamed = True
+        elif line == "}  // namespace":
+            unnamed = False
+        elif unnamed == hidden and (found := DECLARED.match(line)):
+            names.add((around, found["type"] or found["other"], found["type"] is not None))
+    return names
+
+
+def public_names():
+    """Of all headers, with their namespaces."""
+    return {(around, name) for folder in ("reconciler", "plugins") for header in (tree.ROOT / folder).rglob("*.h")
+            for around, name, _ in declared(header.read_text(encoding="utf-8"), hidden=False)}
+
+
+def hides_public(names, public):
+    """Whether one of these hidden names is a type in whose place another file would find a public name, there or further out."""
+    return any(is_type and (outer, name) in public for around, name, is_type in names
+               for outer in itertools.accumulate(around.split("::"), "{}::{}".format))
+
+
+def join(entries, public):
+    """Lists of entries that can be compiled as one file: in each none hides a name that another one needs."""
+    groups = []
+    for entry in sorted(entries, key=lambda one: one["file"]):
+        texts = [pathlib.Path(name).read_text(encoding="utf-8") for name in sources(entry) if "/Unity/" not in name]
+        names = set().union(*(declared(text, hidden=True) for text in texts))
+        lines = sum(text.count("\n") for text in texts)
+        hides = hides_public(names, public)
+        for group in groups:
+            if not hides and not group["hides"] and group["flags"] == flags(entry) and not group["names"] & names \
+                    and group["lines"] + lines <= MOST_LINES:
+                break
+        else:
+            group = {"flags": flags(entry), "hides": hides, "names": set(), "lines": 0, "entries": []}
+            groups.append(group)
+        group["names"] |= names
+        group["lines"] += lines
+        group["entries"].append(entry)
+    return [group["entries"] for group in groups]
+
+
+def compile_together(entries, folder):
+    """One entry for all of them, which the folder gets a file for."""
+    if len(entries) == 1:
+        return entries[0]
+    names = [entry["file"] for entry in entries]
+    path = folder / f"together-{hashlib.sha256(repr(names).encode()).hexdigest()[:16]}.cpp"
+    path.write_text("".join(f'#include "{name}"\n' for name in names), encoding="utf-8")
+    return {"directory": entries[0]["directory"], "file": str(path),
+            # A local variable may have the name of another file's.
+            "command": shlex.join([*flags(entries[0]), "-Wno-shadow", "-o", "together.o", "-c", str(path)])}
+
+
 def digest(entry):
     words = shlex.split(entry["command"])
     words[words.index("-o"):words.index("-o") + 2] = ["-E", "-C", "-P"]
@@ -70,33 +145,54 @@ def judge(program, build, entry, clean):
     return run.stdout + re.sub(r"(?m)^\d+ warnings? (generated|treated).*\n", "", run.stderr)
 
 
-def check(build, entries):
+def judge_together(program, build, group, clean):
+    """The same about a list of entries: one by one, where they cannot be compiled as one file after all."""
+    complaint = judge(program, build, compile_together(group, build), clean)
+    if len(group) == 1 or "[clang-diagnostic-error]" not in complaint:
+        return complaint
+    return "".join(judge(program, build, entry, clean) for entry in group)
+
+
+def check(build, groups):
     program = tidy_program()
     clean = build / "clean"
     clean.mkdir(exist_ok=True)
+    commands = [entry for group in groups for entry in (*group, compile_together(group, build))]
+    (build / "compile_commands.json").write_text(json.dumps(commands), encoding="utf-8")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [complaint for complaint in pool.map(lambda entry: judge(program, build, entry, clean), entries)
+        return [complaint for complaint in pool.map(lambda group: judge_together(program, build, group, clean), groups)
                 if complaint]
 
 
 def self_test():
-    text = ("#include <string>\n#include <utility>\n"
-            "std::string Twice(std::string a) { std::string b = std::move(a); return a + b; }\n")
+    moved = ("#include <string>\n#include <utility>\nnamespace {\n"
+             "std::string Twice(std::string a) { std::string b = std::move(a); return a + b; }\n}  // namespace\n"
+             "std::string Get() { return Twice(\"a\"); }\n")
     with tempfile.TemporaryDirectory() as folder:
         build = pathlib.Path(folder)
-        source = build / "moved.cpp"
-        source.write_text(text, encoding="utf-8")
         (build / ".clang-tidy").write_bytes((tree.ROOT / ".clang-tidy").read_bytes())
-        entry = {"directory": folder, "file": str(source), "command": f"c++ -std=c++20 -o moved.o -c {source}"}
-        (build / "compile_commands.json").write_text(json.dumps([entry]), encoding="utf-8")
+        (build / "plugins").mkdir()
+
+        def write(name, text):
+            source = build / "plugins" / f"{name}.cpp"
+            source.write_text(text, encoding="utf-8")
+            return {"directory": folder, "file": str(source), "command": f"c++ -std=c++20 -o {name}.o -c {source}"}
+
+        bad = write("bad", moved)
+        good = write("good", moved.replace("return a + b", "return b").replace("Get", "GetOther"))
+        other = write("other", moved.replace("return a + b", "return b").replace("Get", "GetThird").replace("Twice", "Thrice")
+                      + "namespace {\nstruct Third {};\n}  // namespace\n")
         for attempt in ("first", "second"):  # what is not clean is not remembered as clean
-            found = check(build, [entry])
-            if not any("bugprone-use-after-move" in complaint for complaint in found):
-                sys.exit(f"self-test: wanted bugprone-use-after-move in the {attempt} run, found {found}")
-        source.write_text(text.replace("return a + b", "return b"), encoding="utf-8")
-        found = check(build, [entry])
-        if found:
-            sys.exit(f"self-test: wanted no complaint, found {found}")
+            for group in ([bad], [bad, other], [bad, good]):  # the last two cannot be compiled together
+                found = check(build, [group])
+                if not any("bugprone-use-after-move" in complaint for complaint in found):
+                    sys.exit(f"self-test: wanted bugprone-use-after-move in the {attempt} run, found {found}")
+        for group in ([good], [good, other]):
+            if found := check(build, [group]):
+                sys.exit(f"self-test: wanted no complaint, found {found}")
+        for public, wanted in ((set(), [[bad, other], [good]]), ({("", "Third")}, [[bad], [good], [other]])):
+            if (found := join([bad, good, other], public)) != wanted:
+                sys.exit(f"self-test: wanted the groups {wanted}, found {found}")
 
 
 def main():
@@ -111,14 +207,15 @@ def main():
     wanted = [str(pathlib.Path(name).resolve()) for name in sys.argv[2:]]
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     entries = [without_precompiled(entry) for entry in commands
-               if (sources(entry) & set(wanted) if wanted else
-                   any(name.startswith((f"{tree.ROOT}/reconciler/", f"{tree.ROOT}/plugins/")) for name in sources(entry)))]
-    if not entries:
+               if any(name.startswith((f"{tree.ROOT}/reconciler/", f"{tree.ROOT}/plugins/")) for name in sources(entry))]
+    if wanted and not any(sources(entry) & set(wanted) for entry in entries) or not entries:
         sys.exit(f"wanted files below reconciler/ and plugins/ in {build}/compile_commands.json, found none")
     folder = build / "clang-tidy"
     folder.mkdir(exist_ok=True)
-    (folder / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
-    found = check(folder, entries)
+    groups = join(entries, public_names())
+    if wanted:
+        groups = [group for group in groups if any(sources(entry) & set(wanted) for entry in group)]
+    found = check(folder, groups)
     if found:
         sys.exit("\n".join(found))
 
