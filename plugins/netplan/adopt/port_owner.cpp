@@ -4,10 +4,14 @@
 #include <vector>
 
 #include "plugins/netplan/adopt/foreign.h"
+#include "plugins/netplan/adopt/kept_profile.h"
 #include "plugins/netplan/adopt/owner_files.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
+
+// Of the profiles that NetworkManager makes on its own, for a port that no other one is for.
+constexpr int kLowestPriority = -999;
 
 using AboutPort = bool (*)(const std::string&, const std::string&, const LinkFact&);
 
@@ -21,6 +25,19 @@ PortOwner FindIn(const std::vector<OwnerFile>& files, AboutPort is_about, const 
   for (const OwnerFile& file : files) {
     if (file.state == nullptr) return {.unclear = file.unclear};
     if (is_about(file.state->content, netdev, link)) return {.path = file.path};
+  }
+  return {};
+}
+
+PortOwner FindProfile(const NodeFacts& facts, const std::string& netdev, const LinkFact& link) {
+  PortOwner owner = FindIn(ListProfiles(facts), IsProfileAbout, netdev, link);
+  if (!owner.path.empty() || !owner.unclear.empty()) return owner;
+  for (const HeldProfile& held : ListHeldProfiles(facts)) {
+    const bool kept = !held.definition.key.empty();
+    if (kept && held.profile.autoconnect && held.profile.priority > kLowestPriority &&
+        FindFit(held, netdev, &link) == ProfileFit::kNamed) {
+      return {.path = held.path};
+    }
   }
   return {};
 }
@@ -47,7 +64,7 @@ PortOwner FindForeignOwner(const NodeFacts& facts, const std::string& netdev) {
   }
   const bool found = !owner.path.empty() || !owner.unclear.empty();
   if (found || link->second.manager == LinkManager::kNetworkd) return owner;
-  return FindIn(ListProfiles(facts), IsProfileAbout, netdev, link->second);
+  return FindProfile(facts, netdev, link->second);
 }
 
 }  // namespace reconciler::plugins::netplan

@@ -216,6 +216,14 @@ TEST(NetplanForeign, AKeptProfileThatCannotWinIsNoClaim) {
               testing::HasSubstr("connects enp1s0f1np1, enP2p1s0f1np1 automatically, priority 1"));
 }
 
+TEST(NetplanForeign, AKeptProfileOfALowerPriorityIsNoClaimButHasThePortWithoutUs) {
+  const test::PairScenario scenario =
+      KeepProfile("name: enp1s0f1np1", "connection.autoconnect-priority: '-1'");
+  EXPECT_EQ(scenario.Warning(Get(), kKept), "none");
+  EXPECT_EQ(FindForeignOwner(scenario.facts, kPort0).path, kKept);
+  EXPECT_FALSE(FindForeignOwner(scenario.facts, kPort0).by_netplan);
+}
+
 TEST(NetplanForeign, WhereNetworkdGetsOurFileAKeptProfileIsAFileAsAnyOther) {
   test::PairScenario scenario =
       KeepProfile("name: enp1s0f1np1", "connection.autoconnect-priority: '-999'");
