@@ -148,7 +148,7 @@ class TwoRuns(unittest.TestCase):
                 inside(run, node, "echo '* - memlock 4096' > /etc/security/limits.d/lab.conf")
                 self.assertEqual(ssh(run, node, "ulimit -l").stdout.strip(), "4096")
                 inside(run, node, "rm /etc/security/limits.d/lab.conf")
-                self.assertNotEqual(lab("sh", "--run", run, str(node), "sysctl -w vm.swappiness=1", check=False).returncode, 0)
+                self.assertNotEqual(lab("sh", "--run", run, str(node), "echo 1 >/proc/sys/vm/swappiness", check=False).returncode, 0)
 
     def test_netplan_converges_both_flavours_and_jumbo_frames_pass(self):
         for node, renderer in ((1, "networkd"), (2, "NetworkManager")):
@@ -295,7 +295,7 @@ class Endings(unittest.TestCase):
                                (("up", "3", "--topology", "direct"), "wanted 2 nodes with topology direct, found 3"),
                                (("up", "2", "--like", "windows"), "wanted --like dgx-os, found 'windows'"),
                                (("up", "2", "--like", "dgx-os", "--nm", "1"), "wanted --like dgx-os without --nm and --vm, found both"),
-                               (("up", "2", "--os", "sarge"), "wanted --os (or SPARK_LAB_OS) bookworm or trixie, found 'sarge'"),
+                               (("up", "2", "--os", "sarge"), "wanted --os (or SPARK_LAB_OS) bookworm, trixie or noble (Ubuntu 24.04), found 'sarge'"),
                                (("ssh", "--run", "nowhere", "1"), "wanted a run named 'nowhere'")):
             done = lab(*words, check=False)
             self.assertNotEqual(done.returncode, 0)

@@ -124,6 +124,16 @@ def machines_or_skip(*others):
         sys.exit(77)
 
 
+def root_or_skip():
+    """Ends the process with 77, and the reason, where the system that $SPARK_LAB_OS names cannot be had for nodes."""
+    if os.geteuid() != 0:
+        return  # the tests say so themselves
+    built = speed.run([LAB, "root"], 1200, check=False, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if built.returncode != 0:
+        print(f"skipped: there is no root file system: {built.stderr.strip()}")
+        sys.exit(77)
+
+
 class LabTest(unittest.TestCase):
     """One lab per class; `nodes` and `options` say which."""
 
@@ -164,6 +174,11 @@ class LabTest(unittest.TestCase):
                 printed = str(error)
             lines += [f"spark-{node}:", *("  " + line for line in printed.splitlines())]
         return lines
+
+    def profile_file(self, node, name):
+        """Where NetworkManager keeps a profile: in a keyfile, or, as Ubuntu's does, in a netplan file."""
+        return self.lab.sh(node, f"grep -lsF 'name: \"{name}\"' /etc/netplan/90-NM-*.yaml || "
+                                 f"echo /etc/NetworkManager/system-connections/{name}.nmconnection").strip()
 
     def variant_of(self, manifest, *replacements):
         """The manifest with other text, as a file of its own that the end of the test takes away."""

@@ -9,8 +9,6 @@ from spark_lab import LabTest, cluster, speed
 
 PAIR = cluster("pair.yaml")
 PORT = "enp1s0f1np1"
-PROFILE = "/etc/NetworkManager/system-connections/cx7-a.nmconnection"
-CONNECTS = f"cx7-a ({PROFILE}) connects {PORT} automatically, priority 10 (ours 0)"
 UNIT = "/etc/systemd/network/05-fabric.network"
 
 
@@ -54,9 +52,11 @@ class PortOwners(LabTest):
         self.assert_empty_plan(PAIR)
         self.lab.sh(1, f"nmcli connection add type ethernet con-name cx7-a ifname {PORT} ipv4.method manual "
                        "ipv4.addresses 10.69.0.1/24 ipv6.method disabled connection.autoconnect-priority 10")
-        digest = self.lab.sh(1, f"sha256sum <{PROFILE}")[:12]
-        self.assert_blocks(1, CONNECTS.replace(PORT, "it"), "netplan-foreign-profile",
-                           f"{CONNECTS}: it comes back at the next boot or re-plug",
+        profile = self.profile_file(1, "cx7-a")
+        digest = self.lab.sh(1, f"sha256sum <{profile}")[:12]
+        connects = f"cx7-a ({profile}) connects {PORT} automatically, priority 10 (ours 0)"
+        self.assert_blocks(1, connects.replace(PORT, "it"), "netplan-foreign-profile",
+                           f"{connects}: it comes back at the next boot or re-plug",
                            f"add {{nm_profile: cx7-a, nodes: {{spark-1: \"{digest}\"}}}} to adopt, or: nmcli connection modify "
                            "cx7-a connection.autoconnect no, then plan again")
         # What the plan says is true.

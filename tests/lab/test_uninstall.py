@@ -50,7 +50,7 @@ class UninstallTest(LabTest):
         if [self.state(node) for node in (1, 2)] != self.bare:
             self.lab.spark("uninstall", PAIR, "--yes")
             for node in (1, 2):
-                self.lab.sh(node, "rm -rf /etc/netplan/40-* /etc/netplan/60-* /etc/netplan/99-* /etc/systemd/network/* "
+                self.lab.sh(node, "rm -rf /etc/netplan/40-* /etc/netplan/60-* /etc/netplan/9?-* /etc/systemd/network/* "
                                   "/etc/NetworkManager/system-connections/* /etc/NetworkManager/conf.d/other.conf "
                                   "/var/lib/spark-reconcile")
             self.assertEqual(self.restart(), self.bare)
@@ -251,10 +251,10 @@ class NetworkManager(UninstallTest):
                               f"ipv4.addresses 10.69.0.{node}/24 ipv6.method disabled 802-3-ethernet.mtu 1400 "
                               f"connection.autoconnect-priority -1 && nmcli --wait 15 connection up other")
         before = self.restart()
+        profile = self.profile_file(1, "other")
         self.apply()
         printed = self.uninstall()
-        self.assertRegex(printed, rf"(?m)^  ~ link +{RIGHT[0]}: what was generated for it is removed; its values are left to "
-                                  r"/etc/NetworkManager/system-connections/other.nmconnection")
+        self.assertRegex(printed, rf"(?m)^  ~ link +{RIGHT[0]}: what was generated for it is removed; its values are left to {profile}")
         self.assert_stays(before, after_restart=before)
 
     def test_ports_that_another_file_has_by_now_are_left_as_they_are(self):

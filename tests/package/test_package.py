@@ -1,4 +1,4 @@
-"""The Debian package in a fresh root file system of Debian: apt installs it from its file, it is used, upgraded and purged.
+"""The Debian package in a fresh root file system of Debian or Ubuntu: apt installs it from its file, it is used, upgraded and purged.
 
 $SPARK_PACKAGE is the package (the newest of build/package without it), $SPARK_LAB_OS the release, as for the lab: its root file systems
 are used here too. A package of the preset `dev` fits only the release on which it was built."""
@@ -18,7 +18,7 @@ import spdx
 from debian_package import MANIFEST, output, read_machine, speed
 
 LAB = os.path.join(debian_package.ROOT, "tests", "lab", "lab")
-RELEASES = ("bookworm", "trixie")
+RELEASES = ("bookworm", "trixie", "noble")
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
 TIMER = "spark-reconcile-drift.timer"
 LIBEXEC = "/usr/libexec/spark-reconcile"
@@ -221,7 +221,7 @@ def explain_skip():
     if os.geteuid() != 0:
         return "a root file system needs root"
     if RELEASE not in RELEASES:
-        return f"there are root file systems of {' and '.join(RELEASES)} only; SPARK_LAB_OS chooses one"
+        return f"there are root file systems of {', '.join(RELEASES)} only; SPARK_LAB_OS chooses one"
     if not PACKAGE:
         return "there is no package (cpack makes it)"
     return None

@@ -16,23 +16,25 @@ root_proxy() {
   echo "${proxy:-${http_proxy:-}}"
 }
 
-# A mirror near this machine, from its own apt where that speaks of Debian; for a suite that apt does not use, only one that
-# has it.
+is_ubuntu() { [[ $os == noble ]]; }
+
+# A mirror near this machine, from its own apt where that speaks of the nodes' distribution; for a suite that apt does not use,
+# only one that has it.
 root_mirror() {
-  local id uri='' release=''
-  # shellcheck source=/dev/null
-  id=$(. /etc/os-release && echo "${ID:-}")
-  if [[ $id == debian ]]; then
-    # shellcheck disable=SC2016
-    read -r release uri < <(apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' 2>/dev/null |
-      awk -v suite="$os" '$1 == "Debian" && $3 ~ /^https?:/ && $2 !~ /security/ {
-        if ($2 == suite) { best = $2 " " $3; exit } if (any == "") any = $2 " " $3 }
-        END { print best != "" ? best : any }') || :
-    if [[ -n $uri && $release != "$os" ]]; then
-      http_proxy=$(root_proxy) wget -q --spider --timeout=10 --tries=1 "${uri%/}/dists/$os/Release" || uri=
-    fi
+  local origin=Debian other=http://deb.debian.org/debian uri='' release=''
+  if is_ubuntu; then
+    origin=Ubuntu other=http://archive.ubuntu.com/ubuntu
+    [[ $(dpkg --print-architecture) == amd64 ]] || other=http://ports.ubuntu.com/ubuntu-ports
   fi
-  echo "${uri:-http://deb.debian.org/debian}"
+  # shellcheck disable=SC2016
+  read -r release uri < <(apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' 2>/dev/null |
+    awk -v origin="$origin" -v suite="$os" '$1 == origin && $3 ~ /^https?:/ && $2 !~ /security/ {
+      if ($2 == suite) { best = $2 " " $3; exit } if (any == "") any = $2 " " $3 }
+      END { print best != "" ? best : any }') || :
+  if [[ -n $uri && $release != "$os" ]]; then
+    http_proxy=$(root_proxy) wget -q --spider --timeout=10 --tries=1 "${uri%/}/dists/$os/Release" || uri=
+  fi
+  echo "${uri:-$other}"
 }
 
 # Turns a bare debootstrap tree into something like a Spark as it leaves its first boot.
@@ -87,16 +89,24 @@ ExecStart=mount -o remount,bind,ro /proc/sys
 [Install]
 WantedBy=sysinit.target
 UNIT
-  chroot "$root" systemctl -q enable lab-proc-sys.service ssh.service
+  chroot "$root" systemctl -q enable lab-proc-sys.service
+  is_ubuntu || chroot "$root" systemctl -q enable ssh.service # Ubuntu's starts with the first connection, by ssh.socket
 }
 
 root_build_base() {
   local target=$1 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-  local options=(--variant=minbase "--include=$(IFS=,; echo "${root_packages[*]}")")
+  local packages=("${root_packages[@]}") options=(--variant=minbase) script=()
+  if is_ubuntu; then
+    keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg
+    packages+=(libperl5.38t64) # debootstrap does not find it by what it provides
+    options+=("--components=main,universe")
+    [[ -e /usr/share/debootstrap/scripts/$os ]] || script=(/usr/share/debootstrap/scripts/gutsy) # of all of Ubuntu's
+  fi
+  options+=("--include=$(IFS=,; echo "${packages[*]}")")
   [[ ! -e $keyring ]] || options+=("--keyring=$keyring")
   local mirror
   mirror=$(root_mirror)
-  http_proxy=$(root_proxy) debootstrap "${options[@]}" "$os" "$target" "$mirror"
+  http_proxy=$(root_proxy) debootstrap "${options[@]}" "$os" "$target" "$mirror" "${script[@]}"
   root_dress "$target"
 }
 
