@@ -175,6 +175,9 @@ Resource MakeState(const PluginInput& input, const UnitSpec& unit) {
     const std::string& before = state->unit_file;
     if (before == "enabled" || before == "disabled" || before.empty()) {
       resource.revert.push_back(MakeLinkCommand(before == "enabled", unit));
+      // Once its file is gone the command fails, which systemd 255 takes for a change of all units
+      // that is not loaded yet.
+      if (before.empty()) resource.revert.push_back(Reload());
     }
   }
   if (unit.active == false) {

@@ -103,6 +103,19 @@ TEST(Units, NewUnitIsWrittenLinkedReloadedAndStartedOnce) {
   EXPECT_EQ(Diff(resources[0], "units")->impact, Impact::kNone);
 }
 
+// systemd 255 counts a `disable` that finds no unit as a change that is not loaded yet.
+TEST(Units, ARevertReloadsAfterItDisabledAUnitWhoseFileIsGone) {
+  const NodeFacts facts = Facts({.out = Block("demo.service", "not-found", "", "inactive")});
+  const std::optional<Change> change = Diff(ListResources(Cluster({Demo()}), facts)[1], "units");
+  std::vector<std::string> verbs;
+  for (const Action& action : change->revert) {
+    verbs.push_back(Join(std::get<RunCommand>(action).argv, " "));
+  }
+  EXPECT_THAT(verbs, ElementsAre("systemctl --no-reload disable -- demo.service",
+                                 "systemctl daemon-reload", "systemctl stop -- demo.service",
+                                 "systemctl reset-failed -- demo.service"));
+}
+
 TEST(Units, FilesOfAllUnitsComeBeforeAnyCommand) {
   Settings other = {{"name", test::Text("other.service")},
                     {"drop_ins", test::Map({{"10-a.conf", test::Text("[Service]\nNice=5")}})},
