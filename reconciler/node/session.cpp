@@ -112,10 +112,13 @@ Result<ScriptReply> Session::RequestLocked(std::string_view script, Milliseconds
         AddContext(MakeLostError("the session on the node is closed since " + why_closed_), node_));
   }
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit).count();
-  auto reply =
-      SendAndReceive(fmt::format("may_be_silent {}\n(\n{}\n) </dev/null 9>&-\nframe \"done $?\"\n",
-                                 seconds, script),
-                     limit);
+  // Afterwards the shell is as patient as after a heartbeat, however long the request could have
+  // taken: a node that is cut off then keeps the lock no longer.
+  const auto idle = std::chrono::duration_cast<std::chrono::seconds>(kBeatLimit).count();
+  auto reply = SendAndReceive(fmt::format("may_be_silent {}\n(\n{}\n) </dev/null 9>&-\ncode=$?\n"
+                                          "may_be_silent {}\nframe \"done $code\"\n",
+                                          seconds, script, idle),
+                              limit);
   if (!reply) {
     shell_.reset();
     why_closed_ =

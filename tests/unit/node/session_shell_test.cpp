@@ -156,6 +156,24 @@ TEST(Session, AHeartbeatThatFailedIsNamedByTheNextRequest) {
             "spark-1: the time limit passed");
 }
 
+// A node that is cut off after a commit would keep its lock for minutes otherwise.
+TEST(Session, AfterALongRequestTheShellIsAsPatientAsAfterAHeartbeat) {
+  const NodeSpec node{.name = "spark-1"};
+  std::string request;
+  FakeNetwork network({{"spark-1", SessionNode([&](const std::string& script, const std::string&) {
+                          request = script;
+                          return ScriptReply{};
+                        })}});
+  NodePool pool(network.Dialer());
+  const auto session = Session::Open(node, pool, "a test");
+  ASSERT_TRUE(session);
+  ASSERT_TRUE((*session)->Request("commit", Milliseconds(180000)));
+  EXPECT_NE(request.find("may_be_silent 180\n(\ncommit\n) </dev/null 9>&-\ncode=$?\n"
+                         "may_be_silent 10\nframe \"done $code\"\n"),
+            std::string::npos)
+      << request;
+}
+
 // Its own session is silent meanwhile.
 TEST(Sessions, TheFirstNodeWaitsAsLongAsTheSlowestOtherOneMayTakeToOpen) {
   const NodeSpec first{.name = "spark-1"};
