@@ -469,7 +469,7 @@ class NetworkManager(test_adopt.WithoutLinkFiles, StartingState):
             self.write(MTU_FILE, MTU, node)
             self.write(TUNING, TUNING_TEXT, node, mode="0640")
             self.write(VARIABLES, VARIABLES_TEXT, node, mode="0755")
-            # The MTU of the port stays: without one in the profile, an older NetworkManager sets 1500.
+            # With the file's MTU, whichever of the two is active first.
             self.lab.sh(node, f"nmcli connection add type ethernet con-name mesh ifname {port} ipv4.method manual "
                               f"ipv4.addresses 192.168.100.{node}/24 802-3-ethernet.mtu 9000")
         self.on_both(f"netplan apply; for i in $(seq {int(speed.scaled(30))}); do nmcli general >/dev/null 2>&1 && break; sleep 1; done; "
