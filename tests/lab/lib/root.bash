@@ -37,6 +37,11 @@ root_mirror() {
   echo "${uri:-$other}"
 }
 
+# Whether there is an answer within seconds; debootstrap would try for many minutes.
+root_mirror_answers() {
+  http_proxy=$(root_proxy) wget -q --spider --timeout=10 --tries=1 "$(root_mirror)/dists/$os/Release"
+}
+
 # Turns a bare debootstrap tree into something like a Spark as it leaves its first boot.
 root_dress() {
   local root=$1 unit
@@ -135,6 +140,7 @@ root_ensure() {
   (
     flock 8
     if [[ ! -d $base ]]; then
+      root_mirror_answers || die "wanted the packages of $os for $base, found no answer from $(root_mirror)"
       note "building the nodes' root file system with $os from $(root_mirror) (about a minute, once)"
       rm -rf "$base.new"
       "$lab_dir/lab" _build_base --os "$os" "$base.new" >>"$cache/build.log" 2>&1 ||
