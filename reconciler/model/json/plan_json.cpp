@@ -1,4 +1,9 @@
+#include <fmt/format.h>
+
+#include <set>
+
 #include "reconciler/base/json/json_text.h"
+#include "reconciler/base/text.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/model/json/json_parts.h"
 
@@ -264,8 +269,17 @@ Result<Plan> ParsePlan(std::string_view json) {
     reader.At("diagnostics").ForEachItem([&](const JsonReader& one) {
       plan.diagnostics.push_back(ReadDiagnostic(one));
     });
-    reader.At("stages").ForEachItem(
-        [&](const JsonReader& stage) { plan.stages.push_back(ReadStage(stage)); });
+    std::set<std::string> ids;
+    reader.At("stages").ForEachItem([&](const JsonReader& stage) {
+      plan.stages.push_back(ReadStage(stage));
+      for (const Change& change : plan.stages.back().changes) {
+        if (ids.insert(change.Id()).second) continue;
+        stage.Fail(fmt::format("wanted each change once, found {} {} of {} again",
+                               MakePrintable(change.kind), MakePrintable(change.name),
+                               MakePrintable(change.node)),
+                   "make a new plan with `plan --out`");
+      }
+    });
     return plan;
   });
 }

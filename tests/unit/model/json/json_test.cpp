@@ -197,6 +197,16 @@ TEST(Json, PlansComeBackAsTheyWere) {
   EXPECT_EQ(*back, SomePlan());
 }
 
+TEST(Json, APlanThatHasAChangeTwiceIsRefused) {
+  Plan plan = SomePlan();
+  plan.stages[0].changes.push_back(plan.stages[0].changes[0]);
+  const auto back = ParsePlan(Dump(ToJson(plan)));
+  ASSERT_FALSE(back);
+  EXPECT_EQ(FormatError(back.error()),
+            "/stages/0: wanted each change once, found file /etc/x of spark-1 again\n"
+            "  hint: make a new plan with `plan --out`\n");
+}
+
 TEST(Json, AProblemNamesItsPlace) {
   auto json = ToJson(SomeFacts());
   json["nodes"][0]["links"]["enp1s0f1np1"]["mtu"] = "big";
