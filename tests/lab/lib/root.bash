@@ -39,7 +39,9 @@ root_mirror() {
 
 # Whether there is an answer within seconds; debootstrap would try for many minutes.
 root_mirror_answers() {
-  http_proxy=$(root_proxy) wget -q --spider --timeout=10 --tries=1 "$(root_mirror)/dists/$os/Release"
+  local mirror
+  mirror=$(root_mirror)
+  http_proxy=$(root_proxy) wget -q --spider --timeout=10 --tries=1 "${mirror%/}/dists/$os/Release"
 }
 
 # Turns a bare debootstrap tree into something like a Spark as it leaves its first boot.
