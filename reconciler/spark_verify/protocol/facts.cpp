@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reconciler/spark_verify/protocol/json_line.h"
+
 namespace reconciler::spark_verify {
 namespace {
 
@@ -57,7 +59,7 @@ Facts ReadFacts(const Json& json) {
 
 Result<Facts> ParseFacts(std::string_view line) {
   try {
-    return ReadFacts(Json::parse(line));
+    return ReadFacts(ParseLine(line));
   } catch (const std::exception& error) {
     return Fail({.kind = ErrorKind::kVerify, .message = error.what()});
   }

@@ -178,7 +178,7 @@ std::string FormatErrorLine(const RunError& run_error) {
 
 Result<Message> ParseMessage(std::string_view line) {
   try {
-    return Read(Json::parse(line));
+    return Read(ParseLine(line));
   } catch (const std::exception& error) {
     return Fail({.kind = ErrorKind::kProbe,
                  .message = fmt::format("wanted one of spark-verify's lines, found '{}'",

@@ -251,7 +251,7 @@ std::string FormatNcclEnd(const Counters& counters) {
 
 Result<NcclMessage> ParseNcclMessage(std::string_view line) {
   try {
-    return ReadNccl(Json::parse(line));
+    return ReadNccl(ParseLine(line));
   } catch (const std::exception& error) {
     return FailUnexpected("one of spark-verify's lines", line, error.what());
   }
@@ -265,7 +265,7 @@ std::string FormatAbortOrder() { return FormatOrder(NcclCommand::kAbort); }
 
 Result<NcclOrder> ParseNcclOrder(std::string_view line) {
   try {
-    const Json json = Json::parse(line);
+    const Json json = ParseLine(line);
     NcclOrder order{.command = Find(kCommands, json.at("command"), "command")};
     if (order.command == NcclCommand::kId) order.unique_id = json.at("id");
     return order;

@@ -114,5 +114,15 @@ TEST(NcclMessages, AnythingElseIsRefusedWithItsWords) {
   }
 }
 
+TEST(NcclMessages, ANumberThatNoIntegerCanHoldIsRefused) {
+  const std::string before = R"({"event":"end","counters":{"hca":{"port_rcv_data":)";
+  EXPECT_TRUE(ParseNcclMessage(before + "5}}}"));
+  for (const char* number : {"55555555555555555555555555551342177280", "5.6e37", "-5.6e37"}) {
+    const auto message = ParseNcclMessage(before + number + "}}}");
+    ASSERT_FALSE(message) << number;
+    EXPECT_EQ(message.error().hint, "a number is out of range");
+  }
+}
+
 }  // namespace
 }  // namespace reconciler::spark_verify
