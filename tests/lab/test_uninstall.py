@@ -2,6 +2,7 @@
 the nodes, live and after a restart, and not from what the program prints alone."""
 
 import concurrent.futures
+import re
 import time
 import unittest
 
@@ -50,10 +51,13 @@ class UninstallTest(LabTest):
         if [self.state(node) for node in (1, 2)] != self.bare:
             self.lab.spark("uninstall", PAIR, "--yes")
             for node in (1, 2):
-                self.lab.sh(node, "rm -rf /etc/netplan/40-* /etc/netplan/60-* /etc/netplan/9?-* /etc/systemd/network/* "
-                                  "/etc/NetworkManager/system-connections/* /etc/NetworkManager/conf.d/other.conf "
-                                  "/var/lib/spark-reconcile")
+                self.lab.sh(node, "rm -rf /var/lib/spark-reconcile " + " ".join(sorted(
+                    self.list_files(self.state(node)) - self.list_files(self.bare[node - 1]))))
             self.assertEqual(self.restart(), self.bare)
+
+    def list_files(self, state):
+        """The files of network managers below /etc that a state names."""
+        return set(re.findall(r"(?m)^(/etc/\S+) \d+ \S+:\S+ ", state))
 
     def write(self, path, text, node, mode="0600"):
         self.lab.sh(node, f"cat >{path} <<'END'\n{text}END\nchmod {mode} {path}")

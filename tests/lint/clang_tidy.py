@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the checks of .clang-tidy over reconciler/ and plugins/: clang_tidy.py BUILD_FOLDER [FILE…]
+"""Runs the checks of .clang-tidy over reconciler/ and plugins/, or over the files that are named: clang_tidy.py BUILD_FOLDER [FILE…]
 
 Files are judged together, as far as the names in their unnamed namespaces allow it: most of the time goes into the headers, which each
 file includes. What was clean is remembered in the build folder by the digest of its preprocessed text (comments included, for
@@ -206,10 +206,10 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     wanted = [str(pathlib.Path(name).resolve()) for name in sys.argv[2:]]
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    entries = [without_precompiled(entry) for entry in commands
-               if any(name.startswith((f"{tree.ROOT}/reconciler/", f"{tree.ROOT}/plugins/")) for name in sources(entry))]
+    judged = (f"{tree.ROOT}/reconciler/", f"{tree.ROOT}/plugins/", *wanted)
+    entries = [without_precompiled(entry) for entry in commands if any(name.startswith(judged) for name in sources(entry))]
     if wanted and not any(sources(entry) & set(wanted) for entry in entries) or not entries:
-        sys.exit(f"wanted files below reconciler/ and plugins/ in {build}/compile_commands.json, found none")
+        sys.exit(f"wanted {' or '.join(judged)} in {build}/compile_commands.json, found none")
     folder = build / "clang-tidy"
     folder.mkdir(exist_ok=True)
     groups = join(entries, public_names())
