@@ -5,7 +5,7 @@ back.
 Real are the kernel with NVMe over TCP, soft-RoCE, limits of locked memory, MTUs of all ports, apt, and nvme-cli with its content. **The lab
 replaces two things**: the addresses of the management network, which are the lab's, and `gid_index`. Soft-RoCE has no GIDs of RoCE v1, so that
 the address which a ConnectX-7 has at index 3 is at 1. There is no GPU: `verify` ends with RDMA, and says why. Before the apply, the lab gives the
-management ports the MTU of the guide, which the program never does, and sshd a key exchange that takes a computed processor less time."""
+management ports the MTU of the guide, which the program never does."""
 
 import unittest
 
@@ -18,8 +18,6 @@ from steps import ON_MACHINES, VOLUMES, installed
 GUIDE = "003-direct-fabric-storage"
 SERVER = "192.168.1.23"
 JUMBO = "ip link set enP7s7 mtu 9000"
-# Half the work of a login: the program's own limits for it are for machines with a processor.
-QUICK_LOGINS = "echo KexAlgorithms curve25519-sha256 >/etc/ssh/sshd_config.d/lab.conf; systemctl reload ssh"
 # What the removal of the package had generated is no change any more that the next reload, the apply's, would bring about.
 RELOAD = "networkctl reload; sleep 2"
 RELOADS = "journalctl -q -u systemd-networkd | grep -c 'enP7s7: Reconfiguring' || true"
@@ -46,7 +44,7 @@ class GuideStorage(GuideTest):
         cls.lab.lab("swap", "2")
         cls.lab.sh(3, f"{serve(SERVER, VOLUMES)}\n{JUMBO}")
         for node in (1, 2):
-            cls.lab.sh(node, f"{repository((), removed=['nvme-cli'])}\n{RELOAD}\n{JUMBO}\n{QUICK_LOGINS}")
+            cls.lab.sh(node, f"{repository((), removed=['nvme-cli'])}\n{RELOAD}\n{JUMBO}")
 
     def state(self, node):
         """But for the configuration of a removed package, which dpkg keeps."""

@@ -4,7 +4,8 @@
 
 vm_memory_mib=1024
 vm_common=(-m "$vm_memory_mib" -nodefaults -no-user-config -display none -serial stdio)
-vm_machine=(-cpu max "${vm_common[@]}")
+# Of what later processors can do, an emulator computes the least with this one: a boot takes it a quarter less than with `max`.
+vm_machine=(-cpu qemu64 "${vm_common[@]}")
 # Without pointer authentication, which costs an emulator more than all else, and with the atomic instructions of a Spark's processor.
 vm_machine_arm64=(-machine "virt,gic-version=3" -accel tcg -cpu cortex-a76 "${vm_common[@]}")
 # Bytes; what virtio offers the guest as the largest.
