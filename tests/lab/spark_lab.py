@@ -44,8 +44,12 @@ class Lab:
             speed.note_boot(time.monotonic() - began)
 
     def lab(self, verb, *words, check=True, limit_s=120):
-        return speed.run([LAB, verb, "--run", self.run, *words], limit_s, check=check, text=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=lab_environment())
+        try:
+            return speed.run([LAB, verb, "--run", self.run, *words], limit_s, check=check, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=lab_environment())
+        except subprocess.CalledProcessError as failed:
+            failed.add_note(f"stderr: {failed.stderr}")  # which the message leaves out
+            raise
 
     def down(self):
         speed.run([LAB, "down", "--run", self.run], 120, check=True)
