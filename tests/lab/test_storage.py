@@ -73,7 +73,7 @@ class Storage(LabTest):
 
     def test_4_a_boot_waits_for_no_target_either(self):
         self.lab.sh(1, STOP)
-        # Without its shutdown, which waits 90 s for the file system. Ends when the node takes logins.
+        # Without its shutdown, which waits more than a minute for the file system. Ends when the node takes logins.
         self.lab.lab("restart", "2", "--hard", limit_s=BOOT_S)
         self.assertFalse(self.is_mounted())
         self.assertEqual(self.storage_codes(), {("storage-not-connected", ("spark-2",))})
