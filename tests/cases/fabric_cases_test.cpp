@@ -20,13 +20,14 @@
 #include "schema/embedded.h"
 #include "tests/cases/plan_case.h"
 #include "tests/cases/svg_shapes.h"
+#include "tests/support/paths.h"
 
 // Every topology as a person sees it (graph.txt), as its nodes get it (netplan.txt, nccl.txt)
 // and as a launcher does (hostfile.txt), with its three drawings.
 namespace reconciler {
 namespace {
 
-const std::string kSource = SPARK_SOURCE_DIR;
+const std::string kSource = test::SourceDir();
 
 // Folders below tests/cases: fabric/NAME has a manifest of its own, guides/NAME that of the guide.
 std::vector<std::string> CaseNames() {

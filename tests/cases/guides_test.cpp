@@ -11,12 +11,13 @@
 #include "reconciler/base/text.h"
 #include "reconciler/cluster/cluster.h"
 #include "tests/cases/plan_case.h"
+#include "tests/support/paths.h"
 
 // manifests/guides: what docs/guides.md compares with guides for DGX Sparks.
 namespace reconciler {
 namespace {
 
-const std::string kGuides = SPARK_SOURCE_DIR "/manifests/guides";
+const std::string kGuides = test::SourceDir() + "/manifests/guides";
 
 std::vector<std::string> ListGuides() {
   std::vector<std::string> names;
@@ -40,7 +41,7 @@ TEST(Guides, EachManifestIsValidWithAllPlugins) {
 }
 
 TEST(Guides, ThePageComparesEachOfThem) {
-  const std::string page = test::ReadAll(SPARK_SOURCE_DIR "/docs/guides.md");
+  const std::string page = test::ReadAll(test::SourceDir() + "/docs/guides.md");
   for (const std::string& name : ListGuides()) {
     EXPECT_NE(page.find("../manifests/guides/" + name), std::string::npos) << name;
   }
@@ -129,7 +130,7 @@ TEST(Guides, WhatThePageCallsRefusedIsAnErrorOfTheGuidesManifest) {
 std::set<std::pair<std::string, std::string>> ListRowsWithThisTest() {
   std::set<std::pair<std::string, std::string>> rows;
   std::string guide;
-  for (const std::string& line : SplitLines(test::ReadAll(SPARK_SOURCE_DIR "/docs/guides.md"))) {
+  for (const std::string& line : SplitLines(test::ReadAll(test::SourceDir() + "/docs/guides.md"))) {
     for (const std::string& name : ListGuides()) {
       if (line.find("../manifests/guides/" + name) != std::string::npos) guide = name;
     }

@@ -1,4 +1,5 @@
 #include "tests/cases/plan_case.h"
+#include "tests/support/paths.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -14,7 +15,7 @@
 namespace reconciler::test {
 namespace {
 
-const std::string kCases = SPARK_SOURCE_DIR "/tests/cases/plan";
+const std::string kCases = SourceDir() + "/tests/cases/plan";
 
 }  // namespace
 

@@ -10,12 +10,13 @@
 #include "reconciler/planning/plan_maker.h"
 #include "reconciler/planning/text/render.h"
 #include "tests/fuzz/target.h"
+#include "tests/support/paths.h"
 
 namespace reconciler::fuzz {
 namespace {
 
 Cluster LoadPair() {
-  std::ifstream file(SPARK_SOURCE_DIR "/tests/fuzz/pair.yaml");
+  std::ifstream file(test::SourceDir() + "/tests/fuzz/pair.yaml");
   std::ostringstream text;
   text << file.rdbuf();
   auto cluster = BuildCluster(text.str(), "pair.yaml", plugins::GetAll());

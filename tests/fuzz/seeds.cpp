@@ -17,6 +17,7 @@
 #include "reconciler/planning/plan_maker.h"
 #include "reconciler/spark_verify/protocol/nccl_messages.h"
 #include "tests/fuzz/pair.h"
+#include "tests/support/paths.h"
 #include "tests/unit/verify/nccl_sample.h"
 
 namespace reconciler::fuzz {
@@ -24,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kTests = SPARK_SOURCE_DIR "/tests";
+const fs::path kTests = test::SourceDir() + "/tests";
 
 std::string ReadAll(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -270,7 +271,7 @@ void MakeCorpora(const fs::path& folder) {
   fs::remove_all(folder);
   Corpora corpora(folder);
   AddFiles(corpora, kTests / "cases", "/cluster.yaml", "manifest");
-  AddFiles(corpora, SPARK_SOURCE_DIR "/manifests", ".yaml", "manifest");
+  AddFiles(corpora, test::SourceDir() + "/manifests", ".yaml", "manifest");
   corpora.Add("manifest", GetPair().text);
   AddProbes(corpora);
   AddReplies(corpora);

@@ -15,12 +15,12 @@
 #include "reconciler/manifest/schema/value_json.h"
 #include "reconciler/yaml/yaml_document.h"
 #include "schema/embedded.h"
+#include "tests/support/paths.h"
 
 namespace reconciler {
 namespace {
 
-const std::filesystem::path kMeanings =
-    std::filesystem::path(SPARK_SOURCE_DIR) / "tests/unit/catalogue/meanings.txt";
+const std::filesystem::path kMeanings = test::SourceDir() + "/tests/unit/catalogue/meanings.txt";
 
 TEST(Catalogue, EveryEntryIsWhatItsSchemaSays) {
   const auto schema = nlohmann::json::parse(FindEmbeddedSchema("diagnosis"));

@@ -15,6 +15,7 @@
 #include "reconciler/catalogue/catalogue.h"
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "schema/embedded.h"
+#include "tests/support/paths.h"
 
 namespace reconciler {
 namespace {
@@ -108,7 +109,7 @@ TEST(Explain, ForAProgramEachCodeAndEachKeyIsValidByTheSchema) {
 
 // docs/diagnosis.md ends with it.
 TEST(Explain, ThePageOfAllCodesIsUpToDate) {
-  const std::string path = std::string(SPARK_SOURCE_DIR) + "/docs/diagnosis.md";
+  const std::string path = test::SourceDir() + "/docs/diagnosis.md";
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   const std::string page = text.str();

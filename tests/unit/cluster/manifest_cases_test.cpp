@@ -15,13 +15,14 @@
 #include "reconciler/manifest/schema/value_json.h"
 #include "reconciler/yaml/manifest_errors.h"
 #include "reconciler/yaml/yaml_document.h"
+#include "tests/support/paths.h"
 
 namespace reconciler {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kCases = fs::path(SPARK_SOURCE_DIR) / "tests/cases/manifest";
+const fs::path kCases = test::SourceDir() + "/tests/cases/manifest";
 
 std::string ReadAll(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -12,6 +12,7 @@
 
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
+#include "tests/support/paths.h"
 
 namespace reconciler {
 namespace {
@@ -110,7 +111,7 @@ struct Cabling {
 };
 
 Cabling Example(const std::string& name) {
-  std::ifstream file(std::string(SPARK_SOURCE_DIR) + "/manifests/" + name);
+  std::ifstream file(test::SourceDir() + "/manifests/" + name);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto cluster = LoadClusterSpec(text, name);
   if (!cluster) throw std::runtime_error(name);

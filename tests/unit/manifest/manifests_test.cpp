@@ -10,13 +10,14 @@
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
 #include "reconciler/manifest/starter.h"
+#include "tests/support/paths.h"
 
 namespace reconciler {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kManifests = fs::path(SPARK_SOURCE_DIR) / "manifests";
+const fs::path kManifests = test::SourceDir() + "/manifests";
 
 std::string ReadManifest(const std::string& name) {
   std::ifstream file(kManifests / name, std::ios::binary);

@@ -10,6 +10,7 @@
 #include "reconciler/base/json/json_reader.h"
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "schema/embedded.h"
+#include "tests/support/paths.h"
 
 namespace reconciler {
 namespace {
@@ -164,7 +165,8 @@ TEST(Json, FactsSchemaMatchesTheDescriptions) {
   const std::string_view embedded = FindEmbeddedSchema("facts");
   const std::string wanted = Dump(UpdateFactsSchema(nlohmann::ordered_json::parse(embedded)));
   if (std::getenv("SPARK_TEST_ACCEPT") != nullptr) {
-    std::ofstream(SPARK_SOURCE_DIR "/schema/facts.schema.json", std::ios::binary) << wanted;
+    std::ofstream(reconciler::test::SourceDir() + "/schema/facts.schema.json", std::ios::binary)
+        << wanted;
     GTEST_SKIP() << "facts.schema.json written: review it";
   }
   EXPECT_EQ(embedded, wanted) << "run model_test with SPARK_TEST_ACCEPT=1 and review the file";

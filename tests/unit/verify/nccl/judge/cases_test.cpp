@@ -12,6 +12,7 @@
 #include "reconciler/verify/nccl/judge/judge.h"
 #include "reconciler/verify/report/render.h"
 #include "schema/embedded.h"
+#include "tests/support/paths.h"
 #include "tests/unit/verify/nccl_sample.h"
 
 namespace reconciler {
@@ -38,7 +39,7 @@ std::string ReadText(const std::filesystem::path& path) {
 
 void Compare(const std::string& name, const std::string& text) {
   const std::filesystem::path path =
-      std::filesystem::path(SPARK_SOURCE_DIR) / "tests/cases/nccl" / name;
+      std::filesystem::path(test::SourceDir()) / "tests/cases/nccl" / name;
   if (std::getenv("SPARK_TEST_ACCEPT") != nullptr) {
     std::ofstream(path) << text;
     GTEST_SKIP() << "wrote " << path;

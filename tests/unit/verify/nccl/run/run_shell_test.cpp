@@ -14,6 +14,7 @@
 #include "reconciler/verify/nccl/evidence/figures.h"
 #include "reconciler/verify/nccl/judge/run_error.h"
 #include "tests/support/limits.h"
+#include "tests/support/paths.h"
 
 namespace reconciler {
 namespace {
@@ -33,8 +34,8 @@ class RunNcclLocally : public testing::Test {
   // A program that is spark-verify in such an environment, or something else altogether.
   std::string Program(const std::string& name, const std::string& settings,
                       const std::string& instead = {}) {
-    const std::string fakes = std::string(SPARK_BINARY_DIR) + "/fakes";
-    const std::string program = std::string(SPARK_BINARY_DIR) + "/spark-verify";
+    const std::string fakes = test::BinaryDir() + "/fakes";
+    const std::string program = test::BinaryDir() + "/spark-verify";
     const std::string path = folder_ + "/" + name;
     std::ofstream(path) << "#!/bin/sh\nexport LD_LIBRARY_PATH=" << fakes
                         << " FAKE_GPU_CONF=/dev/null NCCL_SOCKET_IFNAME==lo NCCL_HOSTID=" << name
@@ -111,7 +112,8 @@ TEST_F(RunNcclLocally, ARankThatIsStoppedIsNamedAndNothingOfItIsLeft) {
                                      "echo $$ > " + folder_ +
                                          "/pid\n"
                                          "( sleep 0.7; kill -STOP $$ ) >/dev/null 2>&1 &\n"
-                                         "exec " SPARK_BINARY_DIR "/spark-verify \"$@\"")});
+                                         "exec " +
+                                         test::BinaryDir() + "/spark-verify \"$@\"")});
   const auto run_error = FindRunError(run);
   ASSERT_TRUE(run_error);
   EXPECT_EQ(run_error->node, "spark-2");
