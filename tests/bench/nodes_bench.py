@@ -75,7 +75,7 @@ class Bench:
         return path
 
     def apply(self, size):
-        done = self.lab.spark("apply", self.manifest_of(size), "--yes", "--brief", "--no-verify")
+        done = self.lab.spark("apply", self.manifest_of(size), "--yes", "--brief", "--no-verify", "--allow-node-removal")
         if done.returncode != 0:
             sys.exit(done.stdout + done.stderr)
 
@@ -141,7 +141,6 @@ def main():
                 if "lab" in sections:
                     bench.run()
                 if "remote" in sections:
-                    bench.apply(8)
                     remote.run(bench, max(1, ROUNDS // 3))
             finally:
                 lab.down()
