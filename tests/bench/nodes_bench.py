@@ -75,6 +75,7 @@ class Bench:
         return path
 
     def apply(self, size):
+        """Also after an apply to more nodes."""
         done = self.lab.spark("apply", self.manifest_of(size), "--yes", "--brief", "--no-verify", "--allow-node-removal")
         if done.returncode != 0:
             sys.exit(done.stdout + done.stderr)

@@ -27,7 +27,7 @@ def run(bench, rounds):
             sys.exit("remote: the relay did not start")
         bench.lab.lab("exec", "--", "nft", TABLE)
         one = bench.measure("ssh", 1, rounds)["s"][0]
-        # The nodes share this machine's cores, which those of a cluster do not: with two of them it shows most of what the way costs.
+        # All nodes share the cores of this machine, as those of a cluster do not: fewer nodes show better what the distance costs.
         for size in SIZES:
             plan = plan_of(bench, size, rounds)
             bench.rows.append((f"plan of {size} unchanged nodes against one ssh true, both {RTT_MS} ms away", plan, one, f"{RATIO:.2f}"))

@@ -1,5 +1,4 @@
 #include "tests/cases/plan_case.h"
-#include "tests/support/paths.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "reconciler/manifest/load.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/plan_maker.h"
+#include "tests/support/paths.h"
 
 namespace reconciler::test {
 namespace {
