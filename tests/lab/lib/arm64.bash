@@ -37,7 +37,7 @@ arm64_build_image() {
   image_build "$@"
 }
 
-# Builds what is missing and prints the directory with root.ext4, vmlinuz and initrd.
+# Builds what is missing and prints the directory with root.ext4, kernel and initrd.
 arm64_image_ensure() {
   local base image
   [[ $os == bookworm ]] || die "wanted virtual machines with bookworm, found $os; only containers have another"

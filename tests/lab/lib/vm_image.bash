@@ -8,18 +8,47 @@ vm_disk=3G
 
 image_digest() { cat "$lab_dir/lib/root.bash" "$lab_dir/lib/vm_image.bash" | sha256sum | cut -c1-12; }
 
-# A node's own files (keys, host name, addresses) come behind the initrd and are put into a disk that has none yet.
-image_initramfs_scripts() {
-  local at=$1
+# The first program: mounts the disk, and puts a node's own files (keys, host name, addresses), which come behind the initrd, into a
+# disk that has none yet. It looks for no devices, as the usual one of an initrd does for some seconds of an emulated processor.
+image_early_boot() {
+  local merged=$1 at=$1/etc/initramfs-tools
   printf '%s\n' virtio_pci virtio_blk ext4 crc32c_generic >"$at/modules"
   sed -i 's/^MODULES=.*/MODULES=list/; s/^COMPRESS=.*/COMPRESS=gzip/' "$at/initramfs.conf"
-  install -D -m 0755 /dev/stdin "$at/scripts/init-bottom/lab-identity" <<'SCRIPT'
+  install -D -m 0755 /dev/stdin "$merged/usr/local/lib/lab/lab-init" <<'SCRIPT'
+#!/bin/sh
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+mkdir -p /proc /sys
+mount -t devtmpfs devtmpfs /dev
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+modprobe -a virtio_pci virtio_blk ext4 crc32c_generic
+until [ -b /dev/vda ]; do :; done
+mount -t ext4 /dev/vda /root
+if [ -d /identity ] && [ ! -e /root/etc/lab-identity ]; then
+  cp -a /identity/. /root/
+  : >/root/etc/lab-identity
+fi
+for mounted in /dev /proc /sys; do mount -o move "$mounted" "/root$mounted"; done
+exec run-init /root /sbin/init <"/root/dev/console" >"/root/dev/console" 2>&1
+SCRIPT
+  install -m 0755 /dev/stdin "$at/hooks/lab" <<'SCRIPT'
 #!/bin/sh
 [ "$1" != prereqs ] || exit 0
-[ -d /identity ] && [ ! -e "$rootmnt/etc/lab-identity" ] || exit 0
-cp -a /identity/. "$rootmnt/"
-: >"$rootmnt/etc/lab-identity"
+. /usr/share/initramfs-tools/hook-functions
+copy_exec /usr/local/lib/lab/lab-init /lab-init
 SCRIPT
+}
+
+# extract_kernel VMLINUZ FILE: what qemu starts. Of Debian's kernel for amd64 that is what it unpacks with xz, for which more bytes
+# follow the end; qemu starts it without the code that unpacks it (PVH). The one for arm64 is not packed.
+extract_kernel() {
+  local at
+  if [[ $1 != *-amd64 ]]; then
+    cp "$1" "$2"
+    return
+  fi
+  at=$(LC_ALL=C grep -obUaP -m 1 '\xfd7zXZ\x00' "$1" | head -n 1 | cut -d: -f1)
+  tail -c "+$((at + 1))" "$1" | xz -dc >"$2" 2>/dev/null || [[ $(head -c 4 "$2") == $'\x7fELF' ]]
 }
 
 # The modules that two machines with virtio, soft-RoCE and NVMe over TCP can want.
@@ -30,10 +59,24 @@ image_prune_modules() {
   rm -rf "$drivers"/net/{ethernet,wireless,wan,usb,can,fddi,hamradio,arcnet,ppp,slip,plip}
 }
 
+# Leaves out of a boot what nothing here uses; each program that does not start saves an emulated processor a tenth of a second.
+image_trim_boot() {
+  local root=$1
+  # Of 290 devices these have rules that count here. What appears later has its own events.
+  cat >"$root/etc/systemd/system/systemd-udev-trigger.service.d/lab.conf" <<'UNIT'
+[Service]
+ExecStart=
+ExecStart=udevadm trigger --type=devices --action=add --subsystem-match=virtio --subsystem-match=net --subsystem-match=block
+ExecStart=udevadm trigger --type=devices --action=add --sysname-match=ttyS0 --sysname-match=ttyAMA0
+UNIT
+  # The modules of iSCSI and NFS over RDMA, which need others that image_prune_modules removes.
+  sed -i '/^ib_iser$/d; /^xprtrdma$/d; /^svcrdma$/d' "$root/etc/rdma/modules/rdma.conf"
+}
+
 # Makes the tree a machine's again where root.bash made it a namespace's, and adds soft-RoCE with the Spark's names.
 image_dress() {
   local root=$1
-  rm -rf "$root"/etc/systemd/system/{lab-proc-sys.service,sysinit.target.wants/lab-proc-sys.service,systemd-udev-trigger.service.d}
+  rm -rf "$root"/etc/systemd/system/{lab-proc-sys.service,sysinit.target.wants/lab-proc-sys.service}
   echo '/dev/vda / ext4 rw,relatime 0 1' >"$root/etc/fstab"
   echo 'blacklist mlx5_core' >"$root/etc/modprobe.d/lab.conf"
   # A login of one node to another one takes an emulated processor half the time of what OpenSSH prefers.
@@ -78,10 +121,11 @@ image_build() {
   rm -rf "$merged"/{etc/resolv.conf,usr/sbin/policy-rc.d} "$merged"/var/lib/apt/lists/*
   version=$(basename "$merged"/lib/modules/*)
   image_prune_modules "$merged/lib/modules/$version"
-  image_initramfs_scripts "$merged/etc/initramfs-tools"
+  image_early_boot "$merged"
   image_dress "$merged"
+  image_trim_boot "$merged"
   chroot "$merged" sh -euc "depmod $version; update-initramfs -u -k $version"
-  cp "$merged/boot/vmlinuz-$version" "$target/vmlinuz"
+  extract_kernel "$merged/boot/vmlinuz-$version" "$target/kernel"
   cp "$merged/boot/initrd.img-$version" "$target/initrd"
   umount "$merged/proc"
   rm -rf "${merged:?}"/boot/*
@@ -90,7 +134,7 @@ image_build() {
   rm -rf "${target:?}"/{layer,work,merged}
 }
 
-# Builds what is missing and prints the directory with root.ext4, vmlinuz and initrd.
+# Builds what is missing and prints the directory with root.ext4, kernel and initrd.
 image_ensure() {
   local base image
   [[ $os == bookworm ]] || die "wanted virtual machines with bookworm, found $os; only containers have another"

@@ -19,7 +19,7 @@ vm_accel() {
   local answer=$state_root/accel image
   if [[ ! -e $answer ]]; then
     image=$(image_ensure)
-    if [[ -w /dev/kvm ]] && timeout 10 qemu-system-x86_64 -accel kvm "${vm_machine[@]}" -kernel "$image/vmlinuz" \
+    if [[ -w /dev/kvm ]] && timeout 10 qemu-system-x86_64 -accel kvm "${vm_machine[@]}" -kernel "$image/kernel" \
       -append 'console=ttyS0 panic=-1' -no-reboot </dev/null 2>/dev/null | grep -q -m 1 '^\[.*Kernel panic'; then
       echo kvm >"$answer"
     else
@@ -106,8 +106,8 @@ node_supervise() {
   else
     machine=(qemu-system-x86_64 -accel "$(vm_accel)" "${vm_machine[@]}")
   fi
-  exec nsenter "--net=/run/netns/$(outer "$run")" -- "${machine[@]}" -kernel "$image/vmlinuz" -initrd "$dir/initrd" \
-    -append "root=/dev/vda rw console=$console quiet net.ifnames=1 mitigations=off" \
+  exec nsenter "--net=/run/netns/$(outer "$run")" -- "${machine[@]}" -kernel "$image/kernel" -initrd "$dir/initrd" \
+    -append "rdinit=/lab-init console=$console quiet net.ifnames=1 mitigations=off" \
     -drive "file=$dir/disk,format=raw,if=virtio,cache=unsafe" -device virtio-rng-pci "${nics[@]}" </dev/null
 }
 
