@@ -22,13 +22,20 @@ cgroup_kill() {
   [[ -d $at ]] || return 0
   for ((tries = 0; tries < 100; tries++)); do
     echo 1 >"$at/cgroup.kill"
-    if grep -q 'populated 0' "$at/cgroup.events"; then
+    if cgroup_is_empty "$at"; then
       cgroup_remove "$at"
       [[ -d $at ]] || return 0
     fi
     sleep 0.05
   done
   die "wanted no process in $at, found $(find "$at" -name cgroup.procs -exec cat {} + | tr '\n' ' ')"
+}
+cgroup_is_empty() {
+  local key value
+  while read -r key value; do
+    [[ $key != populated ]] || break
+  done <"$1/cgroup.events"
+  [[ $value == 0 ]]
 }
 cgroup_remove() { find "$1" -depth -type d -exec rmdir {} + 2>/dev/null || :; }
 
@@ -154,11 +161,11 @@ node_boot() {
 
 # Waits until the node has booted and its sshd answers; 60 s, far above a boot on a busy 2-core machine.
 node_wait() {
-  local id=$1 limit state='no PID 1' banner
+  local id=$1 limit state='no systemd that answers' banner
   limit=$(scaled 60)
   local deadline=$((SECONDS + limit))
   while ((SECONDS < deadline)); do
-    if node_leader "$id" >/dev/null; then
+    if find_leader "$id" && [[ -S /proc/$REPLY/root/run/systemd/private ]]; then
       # A boot that never ends must not wait for ever either.
       state=$( (node_enter "$id" timeout $((deadline - SECONDS)) systemctl is-system-running --wait) 2>/dev/null) || :
       if [[ $state == running || $state == degraded ]]; then
@@ -188,7 +195,7 @@ node_stop() {
   if [[ $how != hard ]] && leader=$(node_leader "$id"); then
     # RTMIN+4 requests poweroff.target of systemd.
     kill -s RTMIN+4 "$leader" || :
-    while ((SECONDS < deadline)) && ! grep -q 'populated 0' "$cgroup/cgroup.events"; do sleep 0.05; done
+    while ((SECONDS < deadline)) && ! cgroup_is_empty "$cgroup"; do sleep 0.05; done
   fi
   cgroup_kill "$cgroup"
   net_unplug "$id"

@@ -46,7 +46,7 @@ root_mirror_answers() {
 
 # Turns a bare debootstrap tree into something like a Spark as it leaves its first boot.
 root_dress() {
-  local root=$1 unit
+  local root=$1 unit generator
   chroot "$root" useradd -m -u 1000 -s /bin/bash -G sudo,adm -p '*' nvidia
   chmod 0750 "$root/home/nvidia"
   install -m 0440 /dev/stdin "$root/etc/sudoers.d/nvidia" <<<'nvidia ALL=(ALL) NOPASSWD: ALL'
@@ -60,14 +60,21 @@ root_dress() {
   rm -f "$root"/etc/ssh/ssh_host_* "$root"/etc/{machine-id,hostname,resolv.conf} "$root"/var/lib/dbus/machine-id
   rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/log/*.log
 
-  # Timers and consoles only take the two cores away from the tests; each path unit takes one of the
-  # machine's 128 inotify instances.
+  # Timers, consoles and file systems that nothing here uses only take the two cores away from the tests; each path unit takes one
+  # of the machine's 128 inotify instances.
   for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer fstrim.timer \
     e2scrub_reap.service systemd-pstore.service console-getty.service proc-sys-fs-binfmt_misc.automount \
-    systemd-ask-password-console.path systemd-ask-password-wall.path; do
+    systemd-ask-password-console.path systemd-ask-password-wall.path \
+    {dev-hugepages,dev-mqueue,sys-fs-fuse-connections,sys-kernel-debug,sys-kernel-tracing}.mount \
+    modprobe@{dm_mod,drm,efi_pstore,fuse,loop}.service; do
     ln -sf /dev/null "$root/etc/systemd/system/$unit"
   done
   chroot "$root" systemctl -q disable lldpd.service getty@.service
+  # Started at each boot and each reload of systemd, and none has anything to generate here.
+  mkdir -p "$root"/etc/systemd/{system,user}-generators
+  for generator in "$root"/usr/lib/systemd/{system,user}-generators/systemd-*; do
+    [[ $generator == */systemd-fstab-generator ]] || ln -s /dev/null "$root/etc${generator#"$root/usr/lib"}"
+  done
 
   # udev marks veths as not for NetworkManager; here they stand for real cards.
   ln -sf /dev/null "$root/etc/udev/rules.d/85-nm-unmanaged.rules"
