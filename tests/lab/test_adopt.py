@@ -75,7 +75,6 @@ MTUBytes=9000
 [Network]
 Address=192.168.{1}.{2}/24
 """
-TIMES = f"find /etc/netplan {UNITS} {KEYFILES} -type f -printf '%p %T@\\n' 2>/dev/null | sort"
 LOST = "not carried over: IPv6 link-local, router advertisements"
 
 
@@ -86,15 +85,14 @@ def digest(text):
 class AdoptTest(test_uninstall.UninstallTest):
     """`leave` makes the nodes as another tool does; `apply_and_leave` is the whole way to us and out again."""
 
+    timed = ("/etc/netplan", UNITS, KEYFILES)
+
     def assert_taken_over(self, lines, *paths):
         """These lines of a plan are of our file on each node and of `paths`: a path that reads the same on both stands once."""
         for line in lines:
             self.assertRegex(line, rf"^  > file +({'|'.join((*paths, OURS))})[: ].*  flaps the link$")
         self.assertEqual({line.split()[2].rstrip(":") for line in lines}, {*paths, OURS})
         self.assertEqual(len([line for line in lines if line.split()[2].rstrip(":") == OURS]), 2, lines)
-
-    def state(self, node):
-        return super().state(node) + self.lab.sh(node, TIMES)
 
     def cut_off_half_way(self, manifest, is_taken_over):
         """spark-1 loses its power while what is taken over is gone; spark-2 is reverted live."""

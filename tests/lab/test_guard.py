@@ -9,13 +9,14 @@ from spark_lab import LAB, PROGRAM, LabTest, cluster, speed, temporary_folder
 
 # Content, mode and owner of everything that an apply could touch, and the live values.
 STATE = r"""
+set --
 for path in /etc/netplan/* /etc/hosts /etc/sysctl.d/* /etc/security/limits.d/* /etc/systemd/system/* \
     /etc/systemd/system.conf.d /etc/systemd/user.conf.d /etc/systemd/system/*.wants/* ~nvidia/.ssh \
     ~nvidia/.ssh/authorized_keys ~nvidia/.ssh/config ~nvidia/.ssh/known_hosts; do
-  [ -e "$path" ] || [ -L "$path" ] || continue
-  stat -c '%n %a %U:%G %F' "$path"
-  [ ! -f "$path" ] || sha256sum <"$path"
+  [ ! -e "$path" ] && [ ! -L "$path" ] || set -- "$@" "$path"
 done
+stat -c '%n %a %U:%G %F' "$@"
+sha256sum "$@" 2>/dev/null  # not of folders
 ip -br -4 addr | awk '{sub(/@.*/, "", $1); print $1, $3, $4}'; ip -br link | awk '{sub(/@.*/, "", $1); print $1, $2}'; cat /sys/class/net/en*/mtu
 cat /proc/sys/net/ipv4/tcp_mtu_probing /proc/sys/net/ipv4/conf/enp1s0f1np1/arp_ignore
 systemctl show -p DefaultLimitMEMLOCK

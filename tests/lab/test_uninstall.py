@@ -6,22 +6,12 @@ import re
 import time
 import unittest
 
+from nodes import port_state
 from spark_lab import LabTest, cluster, speed
 
 PAIR = cluster("pair.yaml")
 PORTS = ("enp1s0f0np0", "enP2p1s0f0np0", "enp1s0f1np1", "enP2p1s0f1np1")
 RIGHT = PORTS[2:]  # cage p1
-
-# Files with mode and digest, what netplan generated from them, and the live values of the cages' ports. Identifiers in files for
-# NetworkManager are random, and it counts the metrics of routes up.
-STATE = f"""find /etc/netplan /etc/systemd/network /etc/NetworkManager /run/netplan /run/systemd/network \\
-  -type f -printf '%p %m %U:%G ' -exec sh -c 'sha256sum <"$1"' sh {{}} \\; 2>/dev/null | sort
-find /run/NetworkManager/system-connections -type f -name 'netplan-*' -printf '%p %m\\n' 2>/dev/null | sort
-for port in {' '.join(PORTS)}; do
-  echo "$port mtu $(cat /sys/class/net/$port/mtu) flags $(($(cat /sys/class/net/$port/flags) & 1))" \\
-    $(ip -br -4 address show dev $port | awk '{{$1 = $2 = ""; print}}')
-  ip -4 route show dev $port | sed 's/ linkdown//; s/ metric [0-9]*//; s/ *$//; s/^/  /'
-done"""
 OURS = "find /etc /run /var/lib -xdev -path '*spark-reconcile*' 2>/dev/null; true"
 
 
@@ -36,6 +26,7 @@ class UninstallTest(LabTest):
 
     maxDiff = None
     options = ("--topology", "direct")
+    timed = ()  # folders whose files' times belong to the state
 
     @classmethod
     def setUpClass(cls):
@@ -53,7 +44,7 @@ class UninstallTest(LabTest):
             for node in (1, 2):
                 self.lab.sh(node, "rm -rf /var/lib/spark-reconcile " + " ".join(sorted(
                     self.list_files(self.state(node)) - self.list_files(self.bare[node - 1]))))
-            self.assertEqual(self.restart(), self.bare)
+            self.assertEqual(self.restart("--hard"), self.bare)
 
     def list_files(self, state):
         """The files of network managers below /etc that a state names."""
@@ -85,7 +76,7 @@ class UninstallTest(LabTest):
                                   r"blocked \[netplan-port-claimed\]$")
 
     def state(self, node):
-        return self.lab.sh(node, STATE)
+        return port_state.read(self.lab, node, PORTS, self.timed)
 
     def wait_for(self, node, wanted, limit_s=20):
         """The state, once it is as wanted and then stays so: managers settle after their commands have returned."""
@@ -107,8 +98,8 @@ class UninstallTest(LabTest):
             time.sleep(2)
         return state
 
-    def restart(self):
-        for_both(lambda node: self.lab.lab("restart", str(node)))
+    def restart(self, *options):
+        for_both(lambda node: self.lab.lab("restart", str(node), *options))
         return for_both(self.settle)
 
     def replug(self):
