@@ -197,7 +197,7 @@ def self_test():
 
 def main():
     children.die_with_runner()
-    children.give_way(600)
+    children.give_way(1500)
     if sys.argv[1:] == ["--self-test"]:
         self_test()
         return
