@@ -21,7 +21,8 @@ n=$(($(cat $count) + 1)); echo $n >$count
     const Change change = MakeChange();
     const std::vector<Step> steps = ListSteps({&change});
     Request("stage", BuildStageRequest(steps, 0, Journal()));
-    Request("arm", BuildArmRequest(Journal(), {{.changes = {change}}}, {.revert_after = 0}));
+    // The last progress is always too long ago: with 0, each watch would wait for the next second.
+    Request("arm", BuildArmRequest(Journal(), {{.changes = {change}}}, {.revert_after = -1}));
     Request("activate", BuildActivateRequest(steps, 0, Journal()));
     Put("guard.sh", fmt::format("[ ! -e {0}/guard ] || sh {0}/guard watch", Journal()));
   }
