@@ -108,12 +108,12 @@ dgx_os_ensure() {
     if [[ ! -d $layer ]]; then
       note 'adding the layer like DGX OS (about 20 s, once)'
       rm -rf "$layer.new"
-      unshare --mount --propagation private "$lab_dir/lab" _build_dgx_os --os "$os" "$lower" "$layer.new" >>"$cache/build.log" 2>&1 ||
-        die "wanted $layer; the build failed (its output is in $cache/build.log)"
+      unshare --mount --propagation private "$lab_dir/lab" _build_dgx_os --os "$os" "$lower" "$layer.new" >>"$cache/build-$os.log" 2>&1 ||
+        die "wanted $layer; the build failed (its output is in $cache/build-$os.log)"
       mv "$layer.new/layer" "$layer"
       rm -rf "$layer.new"
     fi
-  ) 8>"$cache/lock"
+  ) 8>"$cache/lock-$os"
   echo "$layer:$lower"
 }
 

@@ -70,10 +70,10 @@ root_dress() {
     ln -sf /dev/null "$root/etc/systemd/system/$unit"
   done
   chroot "$root" systemctl -q disable lldpd.service getty@.service
-  # Started at each boot and each reload of systemd, and none has anything to generate here.
+  # Started at each boot and each reload of systemd, and none has anything to generate here. Ubuntu itself leaves one of them out.
   mkdir -p "$root"/etc/systemd/{system,user}-generators
   for generator in "$root"/usr/lib/systemd/{system,user}-generators/systemd-*; do
-    [[ $generator == */systemd-fstab-generator ]] || ln -s /dev/null "$root/etc${generator#"$root/usr/lib"}"
+    [[ $generator == */systemd-fstab-generator ]] || ln -sf /dev/null "$root/etc${generator#"$root/usr/lib"}"
   done
 
   # udev marks veths as not for NetworkManager; here they stand for real cards.
@@ -139,7 +139,8 @@ root_build_nm() {
   rm -f "$merged/etc/resolv.conf" "$merged/usr/sbin/policy-rc.d"
 }
 
-# root_ensure networkd|nm: builds what is missing and prints overlayfs' lowerdir for that flavour.
+# root_ensure networkd|nm: builds what is missing and prints overlayfs' lowerdir for that flavour. Labs with another OS do not wait
+# for that.
 root_ensure() {
   local flavour=$1 digest base nm
   digest=$(root_digest)
@@ -152,18 +153,18 @@ root_ensure() {
       ! is_ubuntu || root_mirror_answers || die "wanted the packages of $os for $base, found no answer from $(root_mirror)"
       note "building the nodes' root file system with $os from $(root_mirror) (about a minute, once)"
       rm -rf "$base.new"
-      "$lab_dir/lab" _build_base --os "$os" "$base.new" >>"$cache/build.log" 2>&1 ||
-        die "wanted $base; the build failed (its output is in $cache/build.log)"
+      "$lab_dir/lab" _build_base --os "$os" "$base.new" >>"$cache/build-$os.log" 2>&1 ||
+        die "wanted $base; the build failed (its output is in $cache/build-$os.log)"
       mv "$base.new" "$base"
     fi
     if [[ $flavour == nm && ! -d $nm ]]; then
       note 'adding the layer with NetworkManager (about 20 s, once)'
       rm -rf "$nm.new"
-      unshare --mount --propagation private "$lab_dir/lab" _build_nm --os "$os" "$base" "$nm.new" >>"$cache/build.log" 2>&1 ||
-        die "wanted $nm; the build failed (its output is in $cache/build.log)"
+      unshare --mount --propagation private "$lab_dir/lab" _build_nm --os "$os" "$base" "$nm.new" >>"$cache/build-$os.log" 2>&1 ||
+        die "wanted $nm; the build failed (its output is in $cache/build-$os.log)"
       mv "$nm.new/layer" "$nm"
       rm -rf "$nm.new"
     fi
-  ) 8>"$cache/lock"
+  ) 8>"$cache/lock-$os"
   if [[ $flavour == nm ]]; then echo "$nm:$base"; else echo "$base"; fi
 }
