@@ -107,7 +107,7 @@ node_supervise() {
     machine=(qemu-system-x86_64 -accel "$(vm_accel)" "${vm_machine[@]}")
   fi
   exec nsenter "--net=/run/netns/$(outer "$run")" -- "${machine[@]}" -kernel "$image/kernel" -initrd "$dir/initrd" \
-    -append "rdinit=/lab-init console=$console quiet net.ifnames=1 mitigations=off" \
+    -append "console=$console quiet net.ifnames=1 mitigations=off" \
     -drive "file=$dir/disk,format=raw,if=virtio,cache=unsafe" -device virtio-rng-pci "${nics[@]}" </dev/null
 }
 
