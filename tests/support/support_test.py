@@ -76,7 +76,17 @@ class Killed(unittest.TestCase):
                 f"subprocess.run(['sh', '-c', 'sleep 1000; exit', {word!r}], preexec_fn=children.die_with_parent)")
         runner = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {test!r}])"
         self.killed_leaves_nothing([sys.executable, "-c", runner], word, cwd=HERE,
-                                   env={**os.environ, "DASHBOARD_TEST_FROM_CTEST": "3"})
+                                   env={**os.environ, "CTEST_INTERACTIVE_DEBUG_MODE": "1"})
+
+    def test_ctest_is_known_by_what_it_sets(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code = "import sys, children; sys.exit(0 if children._runs_under_ctest() else 9)"
+            pathlib.Path(folder, "CTestTestfile.cmake").write_text(f'add_test(known "{sys.executable}" -c "{code}")\n', encoding="utf-8")
+            outside = {name: value for name, value in os.environ.items() if "CTEST" not in name}
+            self.assertEqual(subprocess.run([sys.executable, "-c", code], cwd=HERE, env=outside, check=False).returncode, 9)
+            done = subprocess.run(["ctest", "--output-on-failure"], cwd=folder, env={**outside, "PYTHONPATH": str(HERE)}, check=False,
+                                  stdout=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_a_killed_clang_tidy_py_leaves_no_clang_tidy(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -123,7 +133,7 @@ class GivesWay(unittest.TestCase):
                   "children.give_way(1); print(weight() == ('19', os.SCHED_IDLE))\n"
                   "print(speed.eventually(lambda: weight() == ('0', os.SCHED_OTHER), 10))")
         done = subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.PIPE, text=True, cwd=HERE,
-                              env={**os.environ, "DASHBOARD_TEST_FROM_CTEST": "3"})
+                              env={**os.environ, "CTEST_INTERACTIVE_DEBUG_MODE": "1"})
         self.assertEqual(done.stdout, "True\nTrue\n")
 
 
