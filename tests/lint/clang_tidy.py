@@ -197,7 +197,6 @@ def self_test():
 
 def main():
     children.die_with_runner()
-    children.give_way(1500)
     if sys.argv[1:] == ["--self-test"]:
         self_test()
         return
@@ -205,6 +204,8 @@ def main():
         sys.exit("usage: clang_tidy.py BUILD_FOLDER [FILE…] | --self-test")
     build = pathlib.Path(sys.argv[1]).resolve()
     wanted = [str(pathlib.Path(name).resolve()) for name in sys.argv[2:]]
+    if not wanted:  # minutes
+        children.give_way(1500)
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     judged = (f"{tree.ROOT}/reconciler/", f"{tree.ROOT}/plugins/", *wanted)
     entries = [without_precompiled(entry) for entry in commands if any(name.startswith(judged) for name in sources(entry))]

@@ -12,9 +12,8 @@ image_digest() { cat "$lab_dir/lib/root.bash" "$lab_dir/lib/vm_image.bash" | sha
 # addresses), which come behind the initrd, into a disk that has none yet. It looks for no devices, as the usual one does for some
 # seconds of an emulated processor.
 image_early_boot() {
-  local root=$1 version=$2 file=$3 at name
-  at=$(mktemp -d)
-  mkdir "$at"/{bin,dev,modules,proc,root,sys}
+  local root=$1 version=$2 file=$3 at=$3.d name
+  mkdir -p "$at"/{bin,dev,modules,root}
   cp "$root/bin/busybox" "$at/bin/busybox"
   for name in cp insmod mount sh switch_root; do ln -s busybox "$at/bin/$name"; done
   # Each after those that it needs; the emulated processor has not what crc32c-intel is for.

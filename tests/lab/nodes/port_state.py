@@ -29,7 +29,9 @@ def _file_lines(printed, timed):
 
 def _route_line(route):
     """Without its metric, which NetworkManager counts up, and whether there is a carrier."""
-    return "  " + " ".join(f"{key} {value}" for key, value in route.items() if key not in ("dev", "metric", "flags"))
+    flags = [flag for flag in route.get("flags", ()) if flag != "linkdown"]
+    shown = [f"{key} {value}" for key, value in route.items() if key not in ("dev", "metric", "flags")]
+    return "  " + " ".join(shown + flags)
 
 
 def read(lab, node, ports, timed=()):
