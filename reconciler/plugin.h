@@ -51,7 +51,7 @@ inline constexpr std::string_view kAllOthers = "*";
 // A plugin is a value made of pure functions; function pointers cannot capture, so it has no state.
 struct Plugin {
   std::string_view name = {};
-  std::vector<std::string_view> after = {};  // plugins whose changes must be carried out earlier
+  std::vector<std::string_view> after;  // plugins whose changes must be carried out earlier
   // Its changes set up interfaces of the fabric, so that the cabling is checked before them.
   bool sets_links = false;
 

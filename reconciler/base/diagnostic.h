@@ -19,18 +19,18 @@ enum class Severity {
 // What a plan reports about nodes besides its changes.
 struct Diagnostic {
   Severity severity = Severity::kInforms;
-  std::string code = {};       // stable; listed in docs/diagnosis.md
-  std::string message = {};    // what and why; lower case, no full stop, without the node's name
-  std::string next_step = {};  // what a person does about it; empty: nothing
-  SourceMark where = {};       // the manifest line that it is about
+  std::string code;       // stable; listed in docs/diagnosis.md
+  std::string message;    // what and why; lower case, no full stop, without the node's name
+  std::string next_step;  // what a person does about it; empty: nothing
+  SourceMark where;       // the manifest line that it is about
   // What on the node it is about: a file, a setting, a peer's key. The same while the message's
   // values change; may be empty.
-  std::string subject = {};
+  std::string subject;
 
   // Set by planning.
-  std::string plugin = {};              // that says it; empty: none of them
-  std::string change = {};              // "kind/name" of the blocked change that it is the cause of
-  std::vector<std::string> nodes = {};  // of which it holds; empty: of the cluster
+  std::string plugin;              // that says it; empty: none of them
+  std::string change;              // "kind/name" of the blocked change that it is the cause of
+  std::vector<std::string> nodes;  // of which it holds; empty: of the cluster
   bool operator==(const Diagnostic&) const = default;
 };
 

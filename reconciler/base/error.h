@@ -38,10 +38,10 @@ struct Error {
   ErrorKind kind = ErrorKind::kUsage;
   std::string message;
   std::optional<SourceMark> where = std::nullopt;
-  std::string source_line = {};  // the line that `where` points into, without its newline
-  std::vector<std::string> context = {};
-  std::string hint = {};
-  std::string code = {};  // of the catalogue, as of a Diagnostic; only of an error of the manifest
+  std::string source_line;  // the line that `where` points into, without its newline
+  std::vector<std::string> context;
+  std::string hint;
+  std::string code;  // of the catalogue, as of a Diagnostic; only of an error of the manifest
   bool operator==(const Error&) const = default;
 };
 

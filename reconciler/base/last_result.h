@@ -31,7 +31,7 @@ class LastResult {
     std::string b = {};
     T result = {};
   };
-  std::map<std::string, Entry> last_ = {};
+  std::map<std::string, Entry> last_;
 };
 
 }  // namespace reconciler

@@ -8,9 +8,9 @@ namespace reconciler {
 
 // One variable that programs on a node should find in their environment.
 struct EnvVariable {
-  std::string name = {};
-  std::string value = {};
-  std::string why = {};  // one line
+  std::string name;
+  std::string value;
+  std::string why;  // one line
   bool operator==(const EnvVariable&) const = default;
 };
 

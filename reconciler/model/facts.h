@@ -34,15 +34,15 @@
 namespace reconciler {
 
 struct HostFact {
-  std::string hostname = {};
-  std::string machine_id = {};
-  std::string boot_id = {};
-  std::string kernel = {};   // uname -r
-  std::string arch = {};     // uname -m: aarch64 on a Spark
-  std::string os = {};       // PRETTY_NAME of os-release
-  std::string product = {};  // DMI product name; empty where there is none
-  std::string vendor = {};   // DMI system vendor; likewise
-  std::string bios = {};     // DMI BIOS version; likewise
+  std::string hostname;
+  std::string machine_id;
+  std::string boot_id;
+  std::string kernel;   // uname -r
+  std::string arch;     // uname -m: aarch64 on a Spark
+  std::string os;       // PRETTY_NAME of os-release
+  std::string product;  // DMI product name; empty where there is none
+  std::string vendor;   // DMI system vendor; likewise
+  std::string bios;     // DMI BIOS version; likewise
   bool operator==(const HostFact&) const = default;
 };
 
@@ -68,19 +68,19 @@ constexpr std::array<std::string_view, 3> ListEnumNames(const LinkManager*) {
 }
 
 struct LinkFact {
-  std::string mac = {};
+  std::string mac;
   int mtu = 0;            // bytes; 0: not reported
   bool admin_up = false;  // IFF_UP
   bool carrier = false;   // IFF_LOWER_UP
-  std::string operstate = {};
-  std::vector<Ipv4Prefix> ipv4 = {};   // sorted
-  std::vector<std::string> ipv6 = {};  // sorted, with prefix length
+  std::string operstate;
+  std::vector<Ipv4Prefix> ipv4;   // sorted
+  std::vector<std::string> ipv6;  // sorted, with prefix length
   LinkManager manager = LinkManager::kNone;
-  std::string phys_port_name = {};  // "p0"; empty where the driver has none
-  std::string driver = {};          // "mlx5_core"; empty where no device is behind it
-  int speed_mbps = -1;              // -1: unknown, as when there is no carrier
-  std::string master = {};          // the bond, bridge or VRF that it is a member of
-  std::string below = {};           // of a VLAN: the interface that it is on top of
+  std::string phys_port_name;  // "p0"; empty where the driver has none
+  std::string driver;          // "mlx5_core"; empty where no device is behind it
+  int speed_mbps = -1;         // -1: unknown, as when there is no carrier
+  std::string master;          // the bond, bridge or VRF that it is a member of
+  std::string below;           // of a VLAN: the interface that it is on top of
   bool operator==(const LinkFact&) const = default;
 };
 
@@ -110,25 +110,25 @@ constexpr auto Describe(const T*) {
 // What was read from one node in one go. Keys of `files` are the paths that plugins requested
 // ("~nvidia/.ssh/config" stays in that form). Each subject has its struct in model/facts.
 struct NodeFacts {
-  NodeName node = {};
+  NodeName node;
   Observed<HostFact> host = Absent{};
-  SessionFacts session = {};
-  std::map<std::string, LinkFact> links = {};
-  std::map<std::string, HcaFact> hcas = {};  // by RDMA name
-  std::map<std::string, Observed<FileState>> files = {};
-  NetworkFacts network = {};
-  RdmaFacts rdma = {};
-  GpuFacts gpudirect = {};
-  MemlockFacts memlock = {};
-  NcclFacts nccl = {};
-  SshFacts ssh = {};
-  SysctlFacts sysctl = {};
-  UnitFacts units = {};
-  HealthFacts health = {};
-  PackageFacts packages = {};
-  QosFacts qos = {};
-  StorageFacts storage = {};
-  ApplyFacts apply = {};
+  SessionFacts session;
+  std::map<std::string, LinkFact> links;
+  std::map<std::string, HcaFact> hcas;  // by RDMA name
+  std::map<std::string, Observed<FileState>> files;
+  NetworkFacts network;
+  RdmaFacts rdma;
+  GpuFacts gpudirect;
+  MemlockFacts memlock;
+  NcclFacts nccl;
+  SshFacts ssh;
+  SysctlFacts sysctl;
+  UnitFacts units;
+  HealthFacts health;
+  PackageFacts packages;
+  QosFacts qos;
+  StorageFacts storage;
+  ApplyFacts apply;
   Observed<Ledger> ledger = Absent{};  // what we changed on it before
   bool operator==(const NodeFacts&) const = default;
 };
@@ -159,8 +159,8 @@ constexpr auto Describe(const T*) {
 }
 
 struct ClusterFacts {
-  std::map<NodeName, NodeFacts> nodes = {};
-  std::map<NodeName, Error> unreachable = {};
+  std::map<NodeName, NodeFacts> nodes;
+  std::map<NodeName, Error> unreachable;
   bool operator==(const ClusterFacts&) const = default;
 };
 

@@ -6,13 +6,13 @@
 namespace reconciler {
 
 struct FileState {
-  std::string content = {};
+  std::string content;
   unsigned mode = 0644;  // permission bits only
   std::string owner = "root";
   std::string group = "root";
   // When it was written, as `stat --format=%y` prints it. Empty: not known, or now. No part of what
   // a file is compared by.
-  std::string mtime = {};
+  std::string mtime;
 
   bool operator==(const FileState& other) const {
     return content == other.content && mode == other.mode && owner == other.owner &&

@@ -14,8 +14,8 @@ namespace reconciler {
 
 // A PCIe link as one of its two ends reports it; 0 and empty: not reported.
 struct PcieEnd {
-  std::string slot = {};  // "0002:01:00.1"
-  int mts = 0;            // MT/s per lane: 32000 is Gen5
+  std::string slot;  // "0002:01:00.1"
+  int mts = 0;       // MT/s per lane: 32000 is Gen5
   int lanes = 0;
   int max_mts = 0;
   int max_lanes = 0;
@@ -36,9 +36,9 @@ constexpr auto Describe(const T*) {
 // One used place of a port's table of addresses.
 struct GidFact {
   int index = 0;
-  std::string gid = {};     // "0000:0000:0000:0000:0000:ffff:c0a8:b101"
-  std::string type = {};    // "RoCE v2", "IB/RoCE v1"
-  std::string netdev = {};  // whose address it is
+  std::string gid;     // "0000:0000:0000:0000:0000:ffff:c0a8:b101"
+  std::string type;    // "RoCE v2", "IB/RoCE v1"
+  std::string netdev;  // whose address it is
   bool operator==(const GidFact&) const = default;
 };
 
@@ -53,8 +53,8 @@ constexpr auto Describe(const T*) {
 
 // What only verbs report, so that it takes spark-verify on the node.
 struct VerbsFact {
-  int active_mtu = 0;      // bytes of payload in a packet
-  Fact<bool> dmabuf = {};  // of the HCA's side alone
+  int active_mtu = 0;  // bytes of payload in a packet
+  Fact<bool> dmabuf;   // of the HCA's side alone
   bool operator==(const VerbsFact&) const = default;
 };
 
@@ -68,22 +68,22 @@ constexpr auto Describe(const T*) {
 // One RDMA device with its first port, from sysfs. Empty text and 0: the driver does not report. A
 // device made of software has no slot and no counters of bytes.
 struct HcaFact {
-  std::string netdev = {};
-  std::string firmware = {};
-  std::string board_id = {};
-  std::string model = {};  // "MT4129"
-  std::string node_guid = {};
-  std::string system_guid = {};
-  std::string state = {};           // "ACTIVE"
-  std::string physical_state = {};  // "LinkUp"
-  std::string link_layer = {};
+  std::string netdev;
+  std::string firmware;
+  std::string board_id;
+  std::string model;  // "MT4129"
+  std::string node_guid;
+  std::string system_guid;
+  std::string state;           // "ACTIVE"
+  std::string physical_state;  // "LinkUp"
+  std::string link_layer;
   int rate_mbps = 0;
-  PcieEnd device = {};
-  PcieEnd upstream = {};           // the port of the bridge or root above it
-  std::vector<GidFact> gids = {};  // by index
-  std::map<std::string, std::int64_t> counters = {};
-  VerbsFact verbs = {};
-  std::string iommu = {};  // "DMA-FQ"; empty: none
+  PcieEnd device;
+  PcieEnd upstream;           // the port of the bridge or root above it
+  std::vector<GidFact> gids;  // by index
+  std::map<std::string, std::int64_t> counters;
+  VerbsFact verbs;
+  std::string iommu;  // "DMA-FQ"; empty: none
   bool operator==(const HcaFact&) const = default;
 };
 

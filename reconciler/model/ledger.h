@@ -13,20 +13,20 @@ namespace reconciler {
 
 // One thing on a node that we changed and did not prune since.
 struct LedgerEntry {
-  std::string kind = {};
-  std::string name = {};
+  std::string kind;
+  std::string name;
   bool is_link = false;  // see Resource
-  std::string plugin = {};
+  std::string plugin;
   int generation = 0;  // the apply that changed it last
   // What returns it to what it was before we touched it first: at most one write or removal, of the
   // file `name`, the commands before it, and those that follow all files of a stage. All empty:
   // what we made cannot be deleted without the risk of deleting what is not ours.
-  std::vector<Action> original = {};
-  std::vector<RunCommand> triggers = {};
-  std::vector<RunCommand> again = {};  // makes it ours again, when its prune failed half way
+  std::vector<Action> original;
+  std::vector<RunCommand> triggers;
+  std::vector<RunCommand> again;  // makes it ours again, when its prune failed half way
   Impact impact = Impact::kNone;
-  std::string digest = {};  // SHA-256 of the file as we left it; empty: no file, or we left none
-  bool shared = false;      // a file of others with a block of ours in it
+  std::string digest;   // SHA-256 of the file as we left it; empty: no file, or we left none
+  bool shared = false;  // a file of others with a block of ours in it
   // Of what is compared by a text: that text as it was applied last; "": it was not to be there.
   // nullopt: a file, or applied by a version that did not keep it.
   std::optional<std::string> applied = std::nullopt;
@@ -39,19 +39,19 @@ struct LedgerEntry {
 const Action* FindFileAction(const std::vector<Action>& actions);
 
 struct LedgerNode {
-  NodeName name = {};
+  NodeName name;
   int id = 0;
-  std::string address = {};
+  std::string address;
   bool operator==(const LedgerNode&) const = default;
 };
 
 // What each node remembers of us, in kLedgerFile. Invariant: no two entries with the same id.
 struct Ledger {
-  std::string cluster = {};
-  int generation = 0;                     // the last apply of the cluster that wrote it
-  std::string manifest_digest = {};       // of the last one of which nothing was left out
-  std::vector<LedgerNode> nodes = {};     // of the whole cluster at that time
-  std::vector<LedgerEntry> entries = {};  // in the order in which we touched them first
+  std::string cluster;
+  int generation = 0;                // the last apply of the cluster that wrote it
+  std::string manifest_digest;       // of the last one of which nothing was left out
+  std::vector<LedgerNode> nodes;     // of the whole cluster at that time
+  std::vector<LedgerEntry> entries;  // in the order in which we touched them first
 
   const LedgerEntry* Find(std::string_view id) const;
   bool operator==(const Ledger&) const = default;

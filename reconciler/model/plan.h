@@ -38,29 +38,29 @@ struct ChangeCause {
 
 struct Change {
   ChangeKind change = ChangeKind::kModify;
-  std::string kind = {};
-  std::string name = {};
+  std::string kind;
+  std::string name;
   bool is_link = false;  // see Resource
-  NodeName node = {};
-  std::string plugin = {};
-  std::string detail = {};  // "mtu 1500 → 9000", "(0600, 19 lines)", or why it is blocked
-  std::string code = {};    // of a blocked one: see Diagnostic
-  OtherOwner owner = {};
-  std::string diff = {};  // unified diff of a file's content
-  std::vector<Action> actions = {};
-  std::vector<Action> revert = {};
-  std::vector<RunCommand> triggers = {};
+  NodeName node;
+  std::string plugin;
+  std::string detail;  // "mtu 1500 → 9000", "(0600, 19 lines)", or why it is blocked
+  std::string code;    // of a blocked one: see Diagnostic
+  OtherOwner owner;
+  std::string diff;  // unified diff of a file's content
+  std::vector<Action> actions;
+  std::vector<Action> revert;
+  std::vector<RunCommand> triggers;
   Impact impact = Impact::kNone;
-  std::string interrupts = {};   // see Resource
-  bool deferred = false;         // known after apply: carried out by the next pass
-  std::string fingerprint = {};  // digest of the observed state that this change was planned from
-  SourceMark where = {};
+  std::string interrupts;   // see Resource
+  bool deferred = false;    // known after apply: carried out by the next pass
+  std::string fingerprint;  // digest of the observed state that this change was planned from
+  SourceMark where;
   std::optional<FileState> before = std::nullopt;  // of a file that is there
-  PruneCommands prune_commands = {};               // how it is pruned later (see Resource)
+  PruneCommands prune_commands;                    // how it is pruned later (see Resource)
   bool prune = false;                              // prunes what the manifest no longer requires
   // What it is compared by, where that is a text that is known; "": it shall not be there.
   std::optional<std::string> desired = std::nullopt;
-  ChangeCause cause = {};
+  ChangeCause cause;
 
   std::string Id() const { return node + "/" + kind + "/" + name; }
   bool operator==(const Change&) const = default;
@@ -68,38 +68,38 @@ struct Change {
 
 // Changes without an order between them. Per node they run in the order listed, then the triggers.
 struct Stage {
-  std::vector<std::string> plugins = {};
-  std::vector<Change> changes = {};  // blocked ones included; they have no actions
+  std::vector<std::string> plugins;
+  std::vector<Change> changes;  // blocked ones included; they have no actions
   // Resources that hold already, and that triggers of `changes` set all the same: nothing is
   // carried out for them, and the ledger learns how they return to what they were.
-  std::vector<Change> held = {};
+  std::vector<Change> held;
   bool operator==(const Stage&) const = default;
 };
 
 struct PlanNode {
-  NodeName name = {};
-  std::string address = {};
-  std::string session_interface = {};
-  int generation = 0;            // of the last apply that the node remembers; 0: none
-  std::string unreachable = {};  // why it could not be read; empty: it was
+  NodeName name;
+  std::string address;
+  std::string session_interface;
+  int generation = 0;       // of the last apply that the node remembers; 0: none
+  std::string unreachable;  // why it could not be read; empty: it was
   // Ids ("kind/name") that the ledger drops without a change: nothing requires them, and they are
   // as they were before us, or cannot be reverted.
-  std::vector<std::string> dropped = {};
+  std::vector<std::string> dropped;
   bool operator==(const PlanNode&) const = default;
 };
 
 // Everything that will happen. The same manifest and facts give the same bytes.
 struct Plan {
-  std::string cluster = {};
-  std::string summary = {};            // "2 nodes · one cable p1–p1 · mtu 9000"
-  std::string manifest = {};           // the file it was made from, as the user named it
-  std::string spec_digest = {};        // ClusterSpec::digest
-  std::string id = {};                 // digest of all that follows
-  std::vector<std::string> only = {};  // the plugins it is limited to; empty: all
-  std::vector<PlanNode> nodes = {};
-  std::vector<Stage> stages = {};
+  std::string cluster;
+  std::string summary;            // "2 nodes · one cable p1–p1 · mtu 9000"
+  std::string manifest;           // the file it was made from, as the user named it
+  std::string spec_digest;        // ClusterSpec::digest
+  std::string id;                 // digest of all that follows
+  std::vector<std::string> only;  // the plugins it is limited to; empty: all
+  std::vector<PlanNode> nodes;
+  std::vector<Stage> stages;
   // Worst first; of blocked changes too, whose `change` names them.
-  std::vector<Diagnostic> diagnostics = {};
+  std::vector<Diagnostic> diagnostics;
   bool overwrite_edited = false;   // files that someone edited since we wrote them, too
   bool allow_half_cables = false;  // links whose other end is blocked are changed all the same
   bool uninstall = false;          // nothing is required: all that the ledgers hold is pruned

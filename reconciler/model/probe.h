@@ -13,32 +13,32 @@ namespace reconciler {
 // A regular file with content, mode and owner (at most 1 MiB). "~user/…" is that user's home. A
 // symbolic link is Unknown: we would replace the link and not what it points to.
 struct ReadFile {
-  std::string path = {};
+  std::string path;
 };
 
 // Files whose names match a shell pattern. Precondition: the pattern is a constant of the plugin
 // (letters, digits, / . _ - * ? only), never text from the manifest or from a node.
 struct ReadFiles {
-  std::string pattern = {};
+  std::string pattern;
 };
 
 // A file of the node that lists paths, one per line, and all files that it names. "~user/…" stands
 // for that user's home there too.
 struct ReadListed {
-  std::string list = {};
+  std::string list;
 };
 
 // One-line files of sysfs and procfs, which lie about their size. Same precondition as ReadFiles.
 struct ReadValues {
-  std::string pattern = {};
+  std::string pattern;
 };
 struct ReadValue {
-  std::string path = {};
+  std::string path;
 };
 
 struct RunProbe {
-  std::string id = {};  // key in ProbeReply::commands; unique over all plugins
-  std::vector<std::string> argv = {};
+  std::string id;  // key in ProbeReply::commands; unique over all plugins
+  std::vector<std::string> argv;
   int time_limit_s = 5;
   // No plan depends on the answer, so that a plan does not wait for it: see Purpose.
   bool only_for_verification = false;
@@ -51,15 +51,15 @@ enum class Purpose { kPlan, kVerification };
 
 struct CommandReply {
   int exit_code = 0;  // 124: the time limit ended it; 127: not installed
-  std::string out = {};
-  std::string err = {};
+  std::string out;
+  std::string err;
 };
 
 struct ProbeReply {
-  std::string session_address = {};
-  std::map<std::string, Observed<FileState>> files = {};     // ReadFile and ReadFiles, by path
-  std::map<std::string, Observed<std::string>> values = {};  // first line of each, by path
-  std::map<std::string, CommandReply> commands = {};
+  std::string session_address;
+  std::map<std::string, Observed<FileState>> files;     // ReadFile and ReadFiles, by path
+  std::map<std::string, Observed<std::string>> values;  // first line of each, by path
+  std::map<std::string, CommandReply> commands;
 };
 
 }  // namespace reconciler

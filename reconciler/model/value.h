@@ -43,7 +43,7 @@ struct Value {
 struct Member {
   std::string key;
   Position key_position = {};
-  Value value = {};
+  Value value;
 };
 
 }  // namespace reconciler

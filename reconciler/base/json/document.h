@@ -7,8 +7,8 @@ namespace reconciler {
 
 // Who wrote a document, and when.
 struct DocumentHead {
-  std::string program = {};  // its version
-  std::string time = {};     // RFC 3339, UTC
+  std::string program;  // its version
+  std::string time;     // RFC 3339, UTC
 };
 
 // The document with the head behind its format, as every JSON document of the program begins. The

@@ -41,7 +41,7 @@ class JsonText {
   void Separate();
   void Quote(std::string_view text);
 
-  std::string text_ = {};
+  std::string text_;
   bool follows_ = false;  // a value stands before, in the same object or list
 };
 

@@ -14,11 +14,11 @@ inline constexpr std::size_t kShownDigits = 12;
 
 // A thing of another owner that the manifest's `adopt` may name for a node.
 struct AdoptableFile {
-  std::string path = {};
-  std::string entry = {};   // how `adopt` names it: "file: PATH"
-  std::string digest = {};  // SHA-256 of its content, in hexadecimal; empty: it is no file
-  std::string owner = {};   // who probably wrote it; empty: not known
-  NodeName node = {};
+  std::string path;
+  std::string entry;   // how `adopt` names it: "file: PATH"
+  std::string digest;  // SHA-256 of its content, in hexadecimal; empty: it is no file
+  std::string owner;   // who probably wrote it; empty: not known
+  NodeName node;
 };
 
 // How a person adds to the manifest's `adopt` what it could name. One advice is about all nodes

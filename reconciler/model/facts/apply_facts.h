@@ -12,8 +12,8 @@ namespace reconciler {
 // Of our own: the applies that a node has not ended. One is running, or was cut off and will be
 // ended by the node's guard or by the next apply.
 struct ApplyFacts {
-  std::vector<std::string> undecided = {};
-  Fact<std::string> lease = {};
+  std::vector<std::string> undecided;
+  Fact<std::string> lease;
   bool operator==(const ApplyFacts&) const = default;
 };
 

@@ -14,7 +14,7 @@ namespace reconciler {
 
 struct NvidiaDriver {
   bool open = false;
-  std::string version = {};
+  std::string version;
   bool operator==(const NvidiaDriver&) const = default;
 };
 
@@ -31,9 +31,9 @@ constexpr std::array<std::string_view, 3> ListEnumNames(const ModuleState*) {
 }
 
 struct ModuleEntry {
-  std::string path = {};
+  std::string path;
   int line = 0;
-  std::string module = {};
+  std::string module;
   bool operator==(const ModuleEntry&) const = default;
 };
 
@@ -46,17 +46,17 @@ constexpr auto Describe(const T*) {
 }
 
 struct GpuFacts {
-  Fact<NvidiaDriver> driver = {};
-  Fact<std::string> gpu = {};
-  Fact<bool> symbol = {};
-  Fact<bool> dmabuf = {};
-  Fact<bool> p2pdma = {};
-  std::map<std::string, Observed<ModuleState>> modules = {};
-  Fact<bool> cuda_rdma = {};
-  Fact<bool> cuda_dmabuf = {};
-  Fact<bool> hca_dmabuf = {};
-  Fact<std::string> loader = {};
-  Fact<std::vector<ModuleEntry>> entries = {};
+  Fact<NvidiaDriver> driver;
+  Fact<std::string> gpu;
+  Fact<bool> symbol;
+  Fact<bool> dmabuf;
+  Fact<bool> p2pdma;
+  std::map<std::string, Observed<ModuleState>> modules;
+  Fact<bool> cuda_rdma;
+  Fact<bool> cuda_dmabuf;
+  Fact<bool> hca_dmabuf;
+  Fact<std::string> loader;
+  Fact<std::vector<ModuleEntry>> entries;
   bool operator==(const GpuFacts&) const = default;
 };
 

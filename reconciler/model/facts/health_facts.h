@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 8> ListEnumNames(const KernelEventKind*) 
 struct KernelEvent {
   KernelEventKind kind = KernelEventKind::kFirewall;
   std::int64_t age_s = 0;
-  std::string text = {};
+  std::string text;
   bool operator==(const KernelEvent&) const = default;
 };
 
@@ -46,10 +46,10 @@ constexpr auto Describe(const T*) {
 
 // A file of /dev/infiniband.
 struct DeviceFile {
-  std::string path = {};
-  FileMode mode = {};
-  std::string owner = {};
-  std::string group = {};
+  std::string path;
+  FileMode mode;
+  std::string owner;
+  std::string group;
   bool operator==(const DeviceFile&) const = default;
 };
 
@@ -63,7 +63,7 @@ constexpr auto Describe(const T*) {
 }
 
 struct Sensor {
-  std::string name = {};
+  std::string name;
   std::int64_t millidegrees = 0;
   std::int64_t limit = 0;
   bool operator==(const Sensor&) const = default;
@@ -79,8 +79,8 @@ constexpr auto Describe(const T*) {
 }
 
 struct RuntimeProfile {
-  std::string path = {};
-  std::string netdev = {};
+  std::string path;
+  std::string netdev;
   bool operator==(const RuntimeProfile&) const = default;
 };
 
@@ -93,9 +93,9 @@ constexpr auto Describe(const T*) {
 
 // A container with a process that has variables that configure NCCL for several nodes.
 struct ContainerFact {
-  std::string id = {};
+  std::string id;
   bool rdma = false;
-  MemoryLimit memlock = {};
+  MemoryLimit memlock;
   bool operator==(const ContainerFact&) const = default;
 };
 
@@ -109,9 +109,9 @@ constexpr auto Describe(const T*) {
 
 // A libnccl that a process with such variables has loaded.
 struct LoadedNccl {
-  std::string container = {};
-  std::string path = {};
-  std::string version = {};
+  std::string container;
+  std::string path;
+  std::string version;
   bool pairs_by_subnet = false;
   bool operator==(const LoadedNccl&) const = default;
 };
@@ -128,21 +128,21 @@ constexpr auto Describe(const T*) {
 }
 
 struct HealthFacts {
-  Fact<std::vector<KernelEvent>> kernel_log = {};
-  Fact<std::int64_t> firewall_rules_age_s = {};
-  Fact<std::int64_t> clock = {};
-  Fact<std::vector<std::string>> wireless = {};
-  Fact<std::vector<DeviceFile>> device_files = {};
-  Fact<std::set<std::string>> groups = {};
-  Fact<std::vector<RuntimeProfile>> runtime_profiles = {};
-  Fact<bool> ifupdown = {};
-  Fact<std::vector<Sensor>> sensors = {};
-  Fact<std::vector<std::string>> throttled = {};
-  Fact<std::vector<std::string>> gpu_slowdowns = {};
-  Fact<std::int64_t> available_kib = {};
-  Fact<std::int64_t> swap_used_kib = {};
-  Fact<std::vector<ContainerFact>> containers = {};
-  Fact<std::vector<LoadedNccl>> loaded_nccl = {};
+  Fact<std::vector<KernelEvent>> kernel_log;
+  Fact<std::int64_t> firewall_rules_age_s;
+  Fact<std::int64_t> clock;
+  Fact<std::vector<std::string>> wireless;
+  Fact<std::vector<DeviceFile>> device_files;
+  Fact<std::set<std::string>> groups;
+  Fact<std::vector<RuntimeProfile>> runtime_profiles;
+  Fact<bool> ifupdown;
+  Fact<std::vector<Sensor>> sensors;
+  Fact<std::vector<std::string>> throttled;
+  Fact<std::vector<std::string>> gpu_slowdowns;
+  Fact<std::int64_t> available_kib;
+  Fact<std::int64_t> swap_used_kib;
+  Fact<std::vector<ContainerFact>> containers;
+  Fact<std::vector<LoadedNccl>> loaded_nccl;
   bool operator==(const HealthFacts&) const = default;
 };
 

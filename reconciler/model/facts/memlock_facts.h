@@ -18,8 +18,8 @@ struct MemoryLimit {
 };
 
 struct MemlockLimits {
-  MemoryLimit soft = {};
-  MemoryLimit hard = {};
+  MemoryLimit soft;
+  MemoryLimit hard;
   bool operator==(const MemlockLimits&) const = default;
 };
 
@@ -31,9 +31,9 @@ constexpr auto Describe(const T*) {
 }
 
 struct MemlockFacts {
-  Fact<MemlockLimits> service = {};
-  Fact<MemoryLimit> session = {};
-  Fact<MemlockLimits> user_service = {};
+  Fact<MemlockLimits> service;
+  Fact<MemoryLimit> session;
+  Fact<MemlockLimits> user_service;
   bool operator==(const MemlockFacts&) const = default;
 };
 

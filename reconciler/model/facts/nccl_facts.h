@@ -13,10 +13,10 @@ namespace reconciler {
 
 // A variable that some file of a node sets, other than ours.
 struct NcclSetting {
-  std::string path = {};
+  std::string path;
   int line = 0;
-  std::string name = {};  // as NCCL takes it: a line of nccl.conf may begin with "export "
-  std::string value = {};
+  std::string name;  // as NCCL takes it: a line of nccl.conf may begin with "export "
+  std::string value;
 
   bool InConf() const { return path.ends_with("nccl.conf"); }
   bool operator==(const NcclSetting&) const = default;
@@ -34,9 +34,9 @@ constexpr auto Describe(const T*) {
 // The libnccl that programs on a node load, and what it knows: variable names are plain strings
 // in it, which holds for forks and patched builds too, where a version number lies.
 struct NcclLibrary {
-  std::string path = {};
-  std::string version = {};          // "2.28.9"; empty: it does not say
-  std::set<std::string> names = {};  // every NCCL_… in it, a few of which are no variables
+  std::string path;
+  std::string version;          // "2.28.9"; empty: it does not say
+  std::set<std::string> names;  // every NCCL_… in it, a few of which are no variables
 
   bool Knows(const std::string& name) const { return names.contains(name); }
   bool operator==(const NcclLibrary&) const = default;
@@ -51,8 +51,8 @@ constexpr auto Describe(const T*) {
 }
 
 struct PinnedGid {
-  Fact<std::string> gid = {};
-  Fact<std::string> type = {};
+  Fact<std::string> gid;
+  Fact<std::string> type;
   bool operator==(const PinnedGid&) const = default;
 };
 
@@ -67,9 +67,9 @@ constexpr auto Describe(const T*) {
 // What a build of NCCL on the node needs, and what was built there. Read only where the manifest
 // has one.
 struct NcclBuilds {
-  std::set<std::string> tools = {};
-  std::string architecture = {};
-  std::map<std::string, std::string> built = {};
+  std::set<std::string> tools;
+  std::string architecture;
+  std::map<std::string, std::string> built;
   bool operator==(const NcclBuilds&) const = default;
 };
 
@@ -83,12 +83,12 @@ constexpr auto Describe(const T*) {
 }
 
 struct NcclFacts {
-  Fact<std::vector<NcclSetting>> settings = {};
-  Fact<NcclLibrary> library = {};
-  std::map<std::string, std::string> hcas = {};
-  std::map<std::string, PinnedGid> gids = {};
-  Fact<std::vector<NcclSetting>> others = {};
-  Fact<NcclBuilds> builds = {};
+  Fact<std::vector<NcclSetting>> settings;
+  Fact<NcclLibrary> library;
+  std::map<std::string, std::string> hcas;
+  std::map<std::string, PinnedGid> gids;
+  Fact<std::vector<NcclSetting>> others;
+  Fact<NcclBuilds> builds;
   bool operator==(const NcclFacts&) const = default;
 };
 

@@ -13,10 +13,10 @@
 namespace reconciler {
 
 struct PortFacts {
-  Fact<std::vector<std::string>> fec = {};
-  Fact<int> lanes = {};
-  Fact<std::int64_t> rx_crc_errors = {};
-  Fact<std::int64_t> link_down_events = {};
+  Fact<std::vector<std::string>> fec;
+  Fact<int> lanes;
+  Fact<std::int64_t> rx_crc_errors;
+  Fact<std::int64_t> link_down_events;
   bool operator==(const PortFacts&) const = default;
 };
 
@@ -33,7 +33,7 @@ constexpr auto Describe(const T*) {
 
 struct RouteFact {
   Ipv4Prefix destination = {};
-  std::string netdev = {};
+  std::string netdev;
   bool operator==(const RouteFact&) const = default;
 };
 
@@ -47,9 +47,9 @@ constexpr auto Describe(const T*) {
 
 // A file of a service: the unit itself, a drop-in, or what it runs. Its text stays on the node.
 struct BootFile {
-  std::string path = {};
-  std::string digest = {};
-  std::vector<std::string> netdevs = {};
+  std::string path;
+  std::string digest;
+  std::vector<std::string> netdevs;
   bool configures = false;
   bool operator==(const BootFile&) const = default;
 };
@@ -64,12 +64,12 @@ constexpr auto Describe(const T*) {
 }
 
 struct BootService {
-  std::string name = {};
-  std::string active = {};
+  std::string name;
+  std::string active;
   bool linked = false;
-  std::vector<std::string> wanted_by = {};
-  std::vector<std::string> installs = {};
-  std::vector<BootFile> files = {};
+  std::vector<std::string> wanted_by;
+  std::vector<std::string> installs;
+  std::vector<BootFile> files;
   bool operator==(const BootService&) const = default;
 };
 
@@ -90,8 +90,8 @@ constexpr auto Describe(const T*) {
 // A file in /etc that configures interfaces when something else runs or reads it: NetworkManager's
 // dispatcher, udev. Its text stays on the node.
 struct BootHook {
-  std::string path = {};
-  std::map<std::string, int> lines = {};
+  std::string path;
+  std::map<std::string, int> lines;
   bool operator==(const BootHook&) const = default;
 };
 
@@ -104,9 +104,9 @@ constexpr auto Describe(const T*) {
 }
 
 struct MasterFact {
-  std::string kind = {};
-  std::vector<std::string> options = {};
-  std::string not_kept = {};
+  std::string kind;
+  std::vector<std::string> options;
+  std::string not_kept;
   bool operator==(const MasterFact&) const = default;
 };
 
@@ -122,18 +122,18 @@ constexpr auto Describe(const T*) {
 }
 
 struct NetworkFacts {
-  Fact<int> links = {};
-  std::map<std::string, std::string> pci = {};
-  std::map<std::string, PortFacts> ports = {};
-  Fact<std::vector<std::string>> default_route = {};
-  Fact<std::vector<RouteFact>> routes = {};
-  Fact<std::vector<BootService>> boot_services = {};
-  std::vector<BootHook> boot_hooks = {};
-  std::map<std::string, MasterFact> masters = {};
-  std::map<std::string, std::vector<std::string>> leases = {};
-  std::map<std::string, int> rp_filter = {};
-  std::map<std::string, int> carrier_downs = {};
-  std::string managers_unclear = {};
+  Fact<int> links;
+  std::map<std::string, std::string> pci;
+  std::map<std::string, PortFacts> ports;
+  Fact<std::vector<std::string>> default_route;
+  Fact<std::vector<RouteFact>> routes;
+  Fact<std::vector<BootService>> boot_services;
+  std::vector<BootHook> boot_hooks;
+  std::map<std::string, MasterFact> masters;
+  std::map<std::string, std::vector<std::string>> leases;
+  std::map<std::string, int> rp_filter;
+  std::map<std::string, int> carrier_downs;
+  std::string managers_unclear;
   bool operator==(const NetworkFacts&) const = default;
 };
 

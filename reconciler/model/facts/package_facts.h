@@ -12,9 +12,9 @@ namespace reconciler {
 
 // One step of what apt would do to bring a package.
 struct PackageStep {
-  std::string name = {};
-  std::string from = {};
-  std::string to = {};
+  std::string name;
+  std::string from;
+  std::string to;
   bool operator==(const PackageStep&) const = default;
 };
 
@@ -27,12 +27,12 @@ constexpr auto Describe(const T*) {
 }
 
 struct PackageFact {
-  std::string status = {};
-  std::string version = {};
+  std::string status;
+  std::string version;
   bool held = false;
-  std::vector<std::string> available = {};
-  Fact<std::vector<PackageStep>> steps = {};
-  std::vector<std::string> unreachable = {};
+  std::vector<std::string> available;
+  Fact<std::vector<PackageStep>> steps;
+  std::vector<std::string> unreachable;
   bool operator==(const PackageFact&) const = default;
 };
 
@@ -52,9 +52,9 @@ constexpr auto Describe(const T*) {
 }
 
 struct PackageFacts {
-  Fact<bool> apt = {};
-  std::map<std::string, PackageFact> packages = {};
-  std::map<std::string, Observed<std::string>> tools = {};
+  Fact<bool> apt;
+  std::map<std::string, PackageFact> packages;
+  std::map<std::string, Observed<std::string>> tools;
   bool operator==(const PackageFacts&) const = default;
 };
 

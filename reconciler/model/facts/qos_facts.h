@@ -11,10 +11,10 @@ namespace reconciler {
 
 // What one port does about traffic classes.
 struct QosPort {
-  Fact<std::string> hca = {};
-  Fact<std::string> pfc = {};
-  Fact<std::string> dscp = {};
-  Fact<std::string> tos = {};
+  Fact<std::string> hca;
+  Fact<std::string> pfc;
+  Fact<std::string> dscp;
+  Fact<std::string> tos;
   bool operator==(const QosPort&) const = default;
 };
 
@@ -29,10 +29,10 @@ constexpr auto Describe(const T*) {
 }
 
 struct QosFacts {
-  Fact<bool> dcb = {};
-  Fact<bool> cma_roce_tos = {};
-  Fact<std::string> unit = {};
-  std::map<std::string, QosPort> ports = {};
+  Fact<bool> dcb;
+  Fact<bool> cma_roce_tos;
+  Fact<std::string> unit;
+  std::map<std::string, QosPort> ports;
   bool operator==(const QosFacts&) const = default;
 };
 

@@ -25,10 +25,10 @@ constexpr auto Describe(const T*) {
 }
 
 struct FirewallChain {
-  std::string family = {};
-  std::string table = {};
-  std::string name = {};
-  std::string policy = {};
+  std::string family;
+  std::string table;
+  std::string name;
+  std::string policy;
   auto operator<=>(const FirewallChain&) const = default;
 };
 
@@ -41,9 +41,9 @@ constexpr auto Describe(const T*) {
 }
 
 struct RdmaUser {
-  std::string hca = {};
-  std::string netdev = {};
-  std::string program = {};
+  std::string hca;
+  std::string netdev;
+  std::string program;
   std::int64_t pid = 0;
   auto operator<=>(const RdmaUser&) const = default;
 };
@@ -58,14 +58,14 @@ constexpr auto Describe(const T*) {
 }
 
 struct RdmaFacts {
-  Fact<int> hcas = {};
-  Fact<int> verbs = {};
-  Fact<CmaMemory> cma = {};
-  Fact<std::vector<std::string>> modules = {};
-  Fact<std::string> ofed = {};
-  Fact<bool> ufw = {};
-  Fact<std::vector<FirewallChain>> firewall = {};
-  Fact<std::vector<RdmaUser>> users = {};
+  Fact<int> hcas;
+  Fact<int> verbs;
+  Fact<CmaMemory> cma;
+  Fact<std::vector<std::string>> modules;
+  Fact<std::string> ofed;
+  Fact<bool> ufw;
+  Fact<std::vector<FirewallChain>> firewall;
+  Fact<std::vector<RdmaUser>> users;
   bool operator==(const RdmaFacts&) const = default;
 };
 

@@ -8,8 +8,8 @@
 namespace reconciler {
 
 struct SessionFacts {
-  std::string address = {};
-  std::string interface = {};  // empty when none was found
+  std::string address;
+  std::string interface;  // empty when none was found
   bool operator==(const SessionFacts&) const = default;
 };
 

@@ -15,8 +15,8 @@ struct FileMode {
 
 // Whose a file is and who may use it; never what is in it.
 struct FileAccess {
-  FileMode mode = {};
-  std::string owner = {};
+  FileMode mode;
+  std::string owner;
   bool operator==(const FileAccess&) const = default;
 };
 
@@ -29,9 +29,9 @@ constexpr auto Describe(const T*) {
 
 // Of the account that logs in from node to node.
 struct SshFacts {
-  Fact<std::string> group = {};
-  Fact<FileAccess> directory = {};
-  Fact<FileAccess> private_key = {};
+  Fact<std::string> group;
+  Fact<FileAccess> directory;
+  Fact<FileAccess> private_key;
   bool operator==(const SshFacts&) const = default;
 };
 

@@ -10,9 +10,9 @@
 namespace reconciler {
 
 struct StorageMount {
-  std::string source = {};
-  std::string type = {};
-  std::string options = {};
+  std::string source;
+  std::string type;
+  std::string options;
   bool operator==(const StorageMount&) const = default;
 };
 
@@ -25,8 +25,8 @@ constexpr auto Describe(const T*) {
 }
 
 struct StorageUnit {
-  std::string unit_file = {};
-  std::string active = {};
+  std::string unit_file;
+  std::string active;
   bool operator==(const StorageUnit&) const = default;
 };
 
@@ -38,13 +38,13 @@ constexpr auto Describe(const T*) {
 }
 
 struct StorageFacts {
-  Fact<bool> nvme_cli = {};
-  Fact<bool> module = {};
-  std::map<std::string, std::string> subsystems = {};
-  std::map<std::string, std::string> devices = {};
-  std::map<std::string, StorageMount> mounts = {};
-  std::map<std::string, std::string> writable = {};
-  std::map<std::string, StorageUnit> units = {};
+  Fact<bool> nvme_cli;
+  Fact<bool> module;
+  std::map<std::string, std::string> subsystems;
+  std::map<std::string, std::string> devices;
+  std::map<std::string, StorageMount> mounts;
+  std::map<std::string, std::string> writable;
+  std::map<std::string, StorageUnit> units;
   bool operator==(const StorageFacts&) const = default;
 };
 

@@ -11,8 +11,8 @@
 namespace reconciler {
 
 struct SysctlFacts {
-  std::map<std::string, Observed<std::string>> keys = {};
-  Fact<std::set<std::string>> readonly = {};
+  std::map<std::string, Observed<std::string>> keys;
+  Fact<std::set<std::string>> readonly;
   bool operator==(const SysctlFacts&) const = default;
 };
 

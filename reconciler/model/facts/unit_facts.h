@@ -12,10 +12,10 @@ namespace reconciler {
 
 // What systemd says about one unit, as it prints it.
 struct UnitState {
-  std::string load = {};
-  std::string unit_file = {};
-  std::string active = {};
-  std::string result = {};
+  std::string load;
+  std::string unit_file;
+  std::string active;
+  std::string result;
   bool stale = false;
   bool operator==(const UnitState&) const = default;
 };
@@ -33,9 +33,9 @@ constexpr auto Describe(const T*) {
 }
 
 struct UnitFacts {
-  Fact<int> shown = {};
-  Fact<std::vector<std::string>> gpu_containers = {};  // sorted
-  std::map<std::string, UnitState> states = {};
+  Fact<int> shown;
+  Fact<std::vector<std::string>> gpu_containers;  // sorted
+  std::map<std::string, UnitState> states;
   bool operator==(const UnitFacts&) const = default;
 };
 
