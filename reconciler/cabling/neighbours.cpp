@@ -13,6 +13,7 @@ namespace {
 struct Names {
   std::map<std::string, CageId> by_address = {};
   std::map<std::string, CageId> by_mac = {};
+  std::set<std::string> bridges = {};  // MACs
   std::map<std::string, NodeName> by_host = {};
   std::map<std::pair<NodeName, std::string>, CageId> by_netdev = {};
 };
@@ -31,7 +32,9 @@ Names CollectNames(const ClusterSpec& cluster, const CablingViews& views) {
       if (!shown->second.mac.empty()) names.by_mac[ToLower(shown->second.mac)] = cage;
       for (const std::string& address : shown->second.addresses) names.by_address[address] = cage;
     }
-    if (view != views.end() && !view->second.hostname.empty()) {
+    if (view == views.end()) continue;
+    names.bridges.insert(view->second.bridges.begin(), view->second.bridges.end());
+    if (!view->second.hostname.empty()) {
       names.by_host[FirstLabel(view->second.hostname)] = node.name;
     }
   }
@@ -49,6 +52,8 @@ void AddDiscovered(const PortView& port, const Names& names, Neighbours& neighbo
     // Addresses made by hand may be there twice (fe80::1); MACs are not.
     const CageId* cage = mac.empty() ? nullptr : Find(names.by_mac, ToLower(mac));
     if (cage == nullptr) cage = Find(names.by_address, address);
+    // A bridge of a node, and which cages it has ports of is not known.
+    if (cage == nullptr && names.bridges.contains(ToLower(mac))) continue;
     if (cage != nullptr) {
       neighbours.cages.insert(*cage);
     } else {

@@ -19,6 +19,9 @@ void ReadLines(std::string_view text, CablingView& view) {
   for (const std::string& line : SplitLines(text)) {
     const std::vector<std::string> words = Split(line, ' ');
     if (words.size() == 2 && words[0] == "host") view.hostname = words[1];
+    if (words.size() == 2 && words[0] == "bridge" && !words[1].empty()) {
+      view.bridges.insert(ToLower(words[1]));
+    }
     if (words.size() < 3) continue;
     if (words[0] == "port") {
       PortView& port = view.ports[words[1]];

@@ -31,6 +31,7 @@ struct PortView {
 struct CablingView {
   std::optional<Error> failure = {};  // why nothing is known of it
   std::string hostname = {};
+  std::set<std::string> bridges = {};          // their MACs, in lower case
   std::map<std::string, PortView> ports = {};  // by netdev
   std::vector<LldpNeighbour> lldp = {};
 };
@@ -38,8 +39,8 @@ struct CablingView {
 using CablingViews = std::map<NodeName, CablingView>;
 
 // The lines in which a node answers, one fact each:
-//   host HOSTNAME / port IFACE missing|down|no-carrier|link [MAC] / own IFACE ADDRESS /
-//   heard IFACE ADDRESS / neighbour IFACE ADDRESS MAC
+//   host HOSTNAME / bridge MAC / port IFACE missing|down|no-carrier|link [MAC] / own IFACE ADDRESS
+//   / heard IFACE ADDRESS / neighbour IFACE ADDRESS MAC
 // Lines of any other form are left out. `neighbour` alone proves nothing: the kernel keeps those
 // that were there before the cable was moved.
 void ReadLines(std::string_view text, CablingView& view);

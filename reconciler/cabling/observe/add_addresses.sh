@@ -1,6 +1,6 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # from cabling.sh
-# Gives each port without an address one for $LIFETIME seconds, and reports what the ports have. $1 is $SSH_CONNECTION, its third
+# Gives each port without an address one for $LIFETIME seconds, and reports what the ports have, and the MACs of bridges. $1 is $SSH_CONNECTION, its third
 # word our own address in the session. An address that the kernel still tests for being unique answers no one: that takes
 # a second.
 find_session_port() { # CLIENT PORT SERVER PORT; sets `session_port`
@@ -49,5 +49,9 @@ for round in 1 2 3 4; do
   done
   [ -n "$tentative" ] || break
   sleep 0.5
+done
+for bridge in /sys/class/net/*/bridge; do
+  mac=; { read -r mac <"${bridge%/*}/address"; } 2>/dev/null
+  echo "bridge $mac"
 done
 for iface in $PORTS; do report "$iface"; done

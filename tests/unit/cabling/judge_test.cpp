@@ -87,6 +87,22 @@ TEST(CablingTest, AStrangerIsWrongWhereTheFarEndWouldHaveAnswered) {
                           "02:00:00:00:00:09)"));
 }
 
+// A member of a bridge does not answer, though it may have an address; the bridge does, with its
+// own MAC.
+TEST(CablingTest, ABridgeOfOneOfTheNodesIsNoStranger) {
+  Cabled pair = test::Pair();
+  pair.Plug(1, "p1", 2, "p1");
+  for (PortView* port : pair.Ports(1, "p1")) port->heard.clear();
+  for (PortView* port : pair.Ports(2, "p1")) port->heard = {{"fe80::9", "06:25:A9:8D:86:66"}};
+  EXPECT_EQ(pair.Wrong().size(), 1u);
+  pair.views["spark-1"].bridges = {"06:25:a9:8d:86:66"};
+  EXPECT_THAT(pair.Wrong(), IsEmpty());
+  EXPECT_THAT(
+      pair.Cables(),
+      ElementsAre("not known spark-1 right – spark-2 right: a link without an answer at spark-1's "
+                  "right cage and spark-2's right cage"));
+}
+
 TEST(CablingTest, EndsThatContradictEachOtherAreReportedAndStopNothing) {
   Cabled ring = test::Ring();
   ring.Plug(2, "p0", 3, "p1");

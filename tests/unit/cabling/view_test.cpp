@@ -13,7 +13,9 @@ using testing::Pair;
 TEST(CablingViewTest, LinesBecomePortsWithWhomTheyHeard) {
   CablingView view;
   ReadLines(
-      "host spark-1\nport enp1s0f0np0 down 02:53:50:00:01:02\nport enp9 missing \n"
+      "host spark-1\nbridge 06:25:A9:8D:86:66\nbridge \nport enp1s0f0np0 down "
+      "02:53:50:00:01:02\nport "
+      "enp9 missing \n"
       "port enp1s0f1np1 link 02:53:50:00:01:04\nown enp1s0f1np1 fe80::1\n",
       view);
   ReadLines(
@@ -21,6 +23,7 @@ TEST(CablingViewTest, LinesBecomePortsWithWhomTheyHeard) {
       "neighbour enp1s0f1np1 fe80::2 02:53:50:00:02:04\n",
       view);
   EXPECT_EQ(view.hostname, "spark-1");
+  EXPECT_THAT(view.bridges, ElementsAre("06:25:a9:8d:86:66"));
   EXPECT_EQ(view.ports["enp1s0f0np0"].state, PortState::kDown);
   EXPECT_EQ(view.ports["enp9"].state, PortState::kMissing);
   const PortView& port = view.ports["enp1s0f1np1"];
