@@ -55,7 +55,8 @@ SYNC = """network:
       mtu: 9000
       addresses: [10.100.17.{0}/24]
 """
-# Both twins in one bridge; a bond is the same, but not every kernel has one. Without STP it would be a loop.
+# Both twins in one bridge, on spark-1; a bond is the same, but not every kernel has one. On both nodes it would be a loop, in which each
+# multicast packet goes round for ever: netplan turned no STP on, and in a container the kernel drops its frames.
 BRIDGE = """network:
   version: 2
   ethernets:
@@ -63,7 +64,7 @@ BRIDGE = """network:
     enP2p1s0f1np1: {{dhcp4: false}}
   bridges:
     br-fabric:
-      interfaces: [enp1s0f1np1, enP2p1s0f1np1]
+      interfaces: [enp1s0f1np1{5}]
       addresses: [192.168.50.{0}/24]
 """
 # As a person writes it.
@@ -112,7 +113,7 @@ class AdoptTest(test_uninstall.UninstallTest):
         """The tool's file on both nodes, in effect; returns what `adopt` says of it and the nodes' states."""
         entries = []
         for node, number in zip((1, 2), ids):
-            content = text.format(number, 2 * node - 1, 2 * node, node, 3 - node)
+            content = text.format(number, 2 * node - 1, 2 * node, node, 3 - node, ", enP2p1s0f1np1" if node == 1 else "")
             self.write(path, content, node)
             self.lab.sh(node, f"touch -d @{1700000000 + node}.123456789 {path}; netplan apply")
             entries.append(f"spark-{node}: '{digest(content)[:12]}'")
@@ -257,8 +258,8 @@ class Bridge(AdoptTest):
     def test_a_bridge_of_an_adopted_file_is_dissolved_until_the_uninstall_makes_it_again(self):
         path = "/etc/netplan/40-bridge.yaml"
         adopt, before = self.leave(path, BRIDGE)
-        for node in (1, 2):
-            self.assertRegex(before[node - 1], rf"(?s)enP2p1s0f1np1 \S*br-fabric.*br-fabric +192.168.50.{9 + node}/24")
+        for node, last in ((1, "enP2p1s0f1np1"), (2, "enp1s0f1np1")):
+            self.assertRegex(before[node - 1], rf"(?s){last} \S*br-fabric.*br-fabric +192.168.50.{9 + node}/24")
         run = self.spark("discover", "192.168.1.21", "192.168.1.22", expect=2)
         self.assertIn("is a member of br-fabric, which RDMA bypasses: not expressible; 192.168.177.0/24 is free and takes its place",
                       run.stderr)
