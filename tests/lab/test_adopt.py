@@ -55,8 +55,8 @@ SYNC = """network:
       mtu: 9000
       addresses: [10.100.17.{0}/24]
 """
-# Both twins in one bridge, on spark-1; a bond is the same, but not every kernel has one. On both nodes it would be a loop, in which each
-# multicast packet goes round for ever: netplan turned no STP on, and in a container the kernel drops its frames.
+# Both twins in one bridge on spark-1, and one of them on spark-2; a bond is the same, but not every kernel has one. With both twins on both
+# nodes it is a loop, in which each multicast packet goes round for ever: netplan turns STP on only where the file says so.
 BRIDGE = """network:
   version: 2
   ethernets:

@@ -1,8 +1,8 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # from cabling.sh
-# Gives each port without an address one for $LIFETIME seconds, and reports what the ports have, and the MACs of bridges. $1 is $SSH_CONNECTION, its third
-# word our own address in the session. An address that the kernel still tests for being unique answers no one: that takes
-# a second.
+# Gives each port without an address one for $LIFETIME seconds, and reports what the ports have, and the MACs of bridges: a bridge
+# answers for the ports that are its members. $1 is $SSH_CONNECTION, its third word our own address in the session. An address
+# that the kernel still tests for being unique answers no one: that takes a second.
 find_session_port() { # CLIENT PORT SERVER PORT; sets `session_port`
   session_port=
   [ -n "${3:-}" ] || return 0

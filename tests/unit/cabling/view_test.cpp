@@ -13,9 +13,8 @@ using testing::Pair;
 TEST(CablingViewTest, LinesBecomePortsWithWhomTheyHeard) {
   CablingView view;
   ReadLines(
-      "host spark-1\nbridge 06:25:A9:8D:86:66\nbridge \nport enp1s0f0np0 down "
-      "02:53:50:00:01:02\nport "
-      "enp9 missing \n"
+      "host spark-1\nbridge 06:25:A9:8D:86:66\nbridge \n"
+      "port enp1s0f0np0 down 02:53:50:00:01:02\nport enp9 missing \n"
       "port enp1s0f1np1 link 02:53:50:00:01:04\nown enp1s0f1np1 fe80::1\n",
       view);
   ReadLines(
