@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "reconciler/base/mark.h"
+#include "reconciler/base/text.h"
 #include "reconciler/planning/diff.h"
 #include "tests/unit/plugins/values.h"
 
