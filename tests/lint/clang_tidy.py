@@ -51,7 +51,7 @@ def sources(entry):
 
 def without_precompiled(entry):
     """The same entry without the precompiled header of another compiler."""
-    command = re.sub(r" -include \S*cmake_pch\.hxx| -fpch-preprocess| -Winvalid-pch", "", entry["command"])
+    command = re.sub(r" -include \S*cmake_pch\.hxx| -fpch-preprocess| -Winvalid-pch| --param=ggc\S*", "", entry["command"])
     return {**entry, "command": command}
 
 
