@@ -5,7 +5,7 @@
 
 cache=${SPARK_LAB_CACHE:-/var/cache/spark-reconcile-lab}
 root_packages=(systemd systemd-sysv dbus dbus-user-session libpam-systemd udev openssh-server openssh-client
-  netplan.io iproute2 iputils-ping rdma-core sudo ethtool e2fsprogs python3-minimal kmod procps lldpd)
+  netplan.io iproute2 iputils-ping rdma-core sudo ethtool e2fsprogs python3-minimal kmod procps lldpd apt)
 
 root_digest() { sha256sum "$lab_dir/lib/root.bash" | cut -c1-12; }
 
@@ -37,14 +37,14 @@ root_mirror() {
   echo "${uri:-$other}"
 }
 
-# Whether there is an answer within seconds; debootstrap would try for many minutes. Only where a test is skipped without one.
+# Whether there is an answer within seconds; apt would try for minutes. Only where a test is skipped without one.
 root_mirror_answers() {
   local mirror
   mirror=$(root_mirror)
   http_proxy=$(root_proxy) wget -q --spider --timeout=10 --tries=1 "${mirror%/}/dists/$os/Release"
 }
 
-# Turns a bare debootstrap tree into something like a Spark as it leaves its first boot.
+# Turns the tree of the packages into something like a Spark as it leaves its first boot.
 root_dress() {
   local root=$1 unit generator
   chroot "$root" useradd -m -u 1000 -s /bin/bash -G sudo,adm -p '*' nvidia
@@ -56,7 +56,7 @@ root_dress() {
     >"$root/etc/environment"
   echo LANG=C.UTF-8 >"$root/etc/default/locale"
 
-  # What debootstrap and the packages made once must differ per node, or speaks of the building machine.
+  # What the packages made once must differ per node, or speaks of the building machine.
   rm -f "$root"/etc/ssh/ssh_host_* "$root"/etc/{machine-id,hostname,resolv.conf} "$root"/var/lib/dbus/machine-id
   rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/log/*.log
 
@@ -107,20 +107,17 @@ UNIT
   is_ubuntu || chroot "$root" systemctl -q enable ssh.service # Ubuntu's starts with the first connection, by ssh.socket
 }
 
+# "[OPTIONS] MIRROR SUITE COMPONENT…", as in apt's sources. Without the distribution's keys on this machine nothing can be checked.
+root_source() {
+  local keyring=/usr/share/keyrings/debian-archive-keyring.gpg components=main trust=trusted=yes
+  if is_ubuntu; then keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg components='main universe'; fi
+  [[ ! -e $keyring ]] || trust=signed-by=$keyring
+  echo "[$trust] $(root_mirror) $os $components"
+}
+
 root_build_base() {
-  local target=$1 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-  local packages=("${root_packages[@]}") options=(--variant=minbase) script=()
-  if is_ubuntu; then
-    keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg
-    packages+=(libperl5.38t64) # debootstrap does not find it by what it provides
-    options+=("--components=main,universe")
-    [[ -e /usr/share/debootstrap/scripts/$os ]] || script=(/usr/share/debootstrap/scripts/gutsy) # of all of Ubuntu's
-  fi
-  options+=("--include=$(IFS=,; echo "${packages[*]}")")
-  [[ ! -e $keyring ]] || options+=("--keyring=$keyring")
-  local mirror
-  mirror=$(root_mirror)
-  http_proxy=$(root_proxy) debootstrap "${options[@]}" "$os" "$target" "$mirror" "${script[@]}"
+  local target=$1
+  http_proxy=$(root_proxy) mmdebstrap --variant=minbase "--include=${root_packages[*]}" "$os" "$target" "deb $(root_source)"
   root_dress "$target"
 }
 
@@ -151,7 +148,7 @@ root_ensure() {
     flock 8
     if [[ ! -d $base ]]; then
       ! is_ubuntu || root_mirror_answers || die "wanted the packages of $os for $base, found no answer from $(root_mirror)"
-      note "building the nodes' root file system with $os from $(root_mirror) (about a minute, once)"
+      note "building the nodes' root file system with $os from $(root_mirror) (half a minute, once)"
       rm -rf "$base.new"
       "$lab_dir/lab" _build_base --os "$os" "$base.new" >>"$cache/build-$os.log" 2>&1 ||
         die "wanted $base; the build failed (its output is in $cache/build-$os.log)"
