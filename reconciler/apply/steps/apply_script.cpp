@@ -111,7 +111,11 @@ std::string MakeApplyId(const Plan& plan) {
 
 std::string BuildStageRequest(const std::vector<Step>& steps, std::size_t first_step,
                               std::string_view journal) {
-  std::string script = AssignForShell({{"J", journal}}) + "begin_staging\n";
+  std::string script = AssignForShell({{"J", journal}}) + "begin_staging";
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (IsMarked(steps, i)) script += fmt::format(" {}", first_step + i);
+  }
+  script += "\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const std::string call = BuildStageCall(steps[i].action, first_step + i);
     if (!call.empty()) script += fmt::format("stage {}\n", call);

@@ -1,14 +1,16 @@
 # shellcheck shell=dash
-# shellcheck disable=SC2154 # d is the caller's; HOME_FILES is the text of home_files.sh
+# shellcheck disable=SC2034,SC2154 # d is the caller's, who reads self_group; HOME_FILES is the text of home_files.sh
 # Functions over the file $T of a step in $d. What lies below a user's home is read and written by that user alone (see
 # home_files.sh), everything else by us. `same`, `put` and `read_text` are journal.sh's.
 looked_up=
 entry=
 ROOT= # a folder that stands for /
 
-# Sets `self` to the number of the user that this shell runs as.
+# Sets `self` and `self_group` to the numbers of the user and the group that this shell runs as.
 find_self() {
-  while read -r self_key _ self _; do [ "$self_key" != Uid: ] || break; done </proc/self/status
+  while read -r self_key _ self_number _; do
+    case $self_key in Uid:) self=$self_number ;; Gid:) self_group=$self_number; break ;; esac
+  done </proc/self/status
 }
 
 # Sets T to the path with ~USER's home put in and ROOT before it, or to nothing when the node has no such user. Below a home

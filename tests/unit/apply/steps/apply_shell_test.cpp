@@ -2,10 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <grp.h>
+#include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include "reconciler/apply/guard/revert_script.h"
 #include "reconciler/base/text.h"
@@ -316,6 +319,35 @@ TEST(BuildActivateRequest, WhatSetsAValueKeepsNoGeneratedFiles) {
               testing::HasSubstr("'run make' command_step 0 30 '' 'make'\n"));
   EXPECT_THAT(activate({.argv = {"reload"}}),
               testing::HasSubstr("'run reload' command_step 0 30 '' 'reload'\n"));
+}
+
+TEST(BuildStageRequest, TheFoldersOfAllMarkedStepsAreMadeTogether) {
+  const RunCommand reload{.argv = {"reload"}};
+  EXPECT_EQ(BuildStageRequest({{0, RemoveFile{"/etc/a"}},
+                               {0, RunCommand{.argv = {"set"}}},
+                               {Step::kTrigger, reload},
+                               {Step::kTrigger, reload}},
+                              7, "/journal"),
+            "J='/journal'\nbegin_staging 7 8 9\nstage stage_remove 7 '/etc/a' ''\nend_staging\n");
+}
+
+TEST_F(ApplyScriptTest, AFileHasTheOwnerAndGroupOfItsAction) {
+  if (geteuid() != 0) GTEST_SKIP() << "wanted root, which can give files away";
+  FileState foreign = State("y", 0640);
+  foreign.owner = foreign.group = "daemon";
+  FileState shared = State("z");
+  shared.group = "daemon";
+  Apply({WriteFile{Path("x"), State("x")}, WriteFile{Path("y"), foreign},
+         WriteFile{Path("z"), shared}});
+  const auto owner = [&](const std::string& name) {
+    struct stat status = {};
+    EXPECT_EQ(stat(Path(name).c_str(), &status), 0) << name;
+    return std::pair(status.st_uid, status.st_gid);
+  };
+  const passwd daemon = *getpwnam("daemon");
+  EXPECT_EQ(owner("x"), std::pair(geteuid(), getegid()));
+  EXPECT_EQ(owner("y"), std::pair(daemon.pw_uid, daemon.pw_gid));
+  EXPECT_EQ(owner("z"), std::pair(geteuid(), daemon.pw_gid));
 }
 
 TEST(BuildStageRequest, AFileIsTriedWhereItsActionSays) {
