@@ -81,13 +81,7 @@ class Storage(LabTest):
         self.wait_until_mounted()
         self.assertEqual(self.lab.sh(2, f"cat {MOUNT}/file"), "kept\n")
 
-    def test_5_an_uninstall_takes_the_mount_and_the_connection_away(self):
-        self.spark("uninstall", self.manifest, "--yes", expect=0)
-        self.assertFalse(self.is_mounted())
-        self.assertEqual(self.lab.sh(2, "cat /sys/class/nvme-subsystem/*/subsysnqn 2>/dev/null || true"), "")
-        self.assertEqual(self.lab.sh(2, "find /etc/systemd /usr/local/lib -name '*spark-reconcile*' -o -name 'srv-models*'"), "")
-
-    def test_6_one_node_writes_and_the_other_one_reads(self):
+    def test_5_one_node_writes_and_the_other_one_reads(self):
         self.manifest = self.with_writer("spark-2", "spark-1")
         done = self.lab.spark("apply", self.manifest, "--yes", "--brief", "--no-verify")
         self.assertIn(done.returncode, (0, 2), done.stdout)  # 2 where the target has not answered by the end of it
@@ -98,7 +92,7 @@ class Storage(LabTest):
         self.lab.sh(2, f"echo more >{MOUNT}/more; sync")
         self.assert_empty_plan(self.manifest)
 
-    def test_7_the_writer_moves_once_the_former_one_does_not_write(self):
+    def test_6_the_writer_moves_once_the_former_one_does_not_write(self):
         self.manifest = self.with_writer("spark-1", "spark-2")
         blocked = [(change["node"], change["name"], change["code"]) for stage in self.plan(self.manifest)["stages"]
                    for change in stage["changes"] if change["change"] == "blocked"]
@@ -115,11 +109,12 @@ class Storage(LabTest):
         self.assertEqual(self.lab.sh(1, f"cat {MOUNT}/more; echo new >{MOUNT}/new; sync"), "more\n")
         self.assert_empty_plan(self.manifest)
 
-    def test_8_an_uninstall_takes_reader_and_writer_away(self):
+    def test_7_an_uninstall_takes_mounts_and_connections_away(self):
         self.spark("uninstall", self.with_writer("spark-1", "spark-2"), "--yes", expect=0)
         self.assertEqual([self.mode(1), self.mode(2)], ["", ""])
         for node in (1, 2):
             self.assertEqual(self.lab.sh(node, "cat /sys/class/nvme-subsystem/*/subsysnqn 2>/dev/null || true"), "")
+            self.assertEqual(self.lab.sh(node, "find /etc/systemd /usr/local/lib -name '*spark-reconcile*' -o -name 'srv-models*'"), "")
 
 
 if __name__ == "__main__":
