@@ -46,13 +46,16 @@ journal_home() {
   esac
 }
 
-# Whether what this shell makes in the journal has this owner and group. Known of root alone, without looking for names.
-is_own() { [ "$1:$self:$self_group" = root:root:0:0 ]; } # OWNER:GROUP
+# Whether the file, which this shell made, is root's and is to be. Its folder may have given it another group. Names of others are
+# not looked up, since that takes a program.
+is_roots() { # FILE OWNER:GROUP
+  [ "$2:$self:$self_group" = root:root:0:0 ] && [ -O "$1" ] && [ -G "$1" ]
+}
 
 stage_write() { # STEP PATH MODE OWNER GROUP CONTENT TRIAL [MTIME]
   target "$2" || return 1
   [ -z "$user" ] || [ "$4" = "$user" ] || say "$T: wanted the owner $user, whose home it is in, found $4" || return 1
-  d=$J/$1 && { [ -d "$d" ] || mkdir "$d"; } && printf '%s' "$6" >"$d/new" && { is_own "$4:$5" || chown -- "$4:$5" "$d/new"; } &&
+  d=$J/$1 && { [ -d "$d" ] || mkdir "$d"; } && printf '%s' "$6" >"$d/new" && { is_roots "$d/new" "$4:$5" || chown -- "$4:$5" "$d/new"; } &&
     chmod "$3" "$d/new" && { [ -z "${8:-}" ] || touch -d "$8" -- "$d/new"; } && journal "$1" "$7"
 }
 stage_remove() { # STEP PATH TRIAL

@@ -337,6 +337,11 @@ TEST_F(ApplyScriptTest, AFileHasTheOwnerAndGroupOfItsAction) {
   foreign.owner = foreign.group = "daemon";
   FileState shared = State("z");
   shared.group = "daemon";
+  const passwd daemon = *getpwnam("daemon");
+  // What is made below takes the group of the folder.
+  std::filesystem::create_directory(Path("journal"));
+  ASSERT_EQ(chown(Path("journal").c_str(), geteuid(), daemon.pw_gid), 0);
+  ASSERT_EQ(chmod(Path("journal").c_str(), 02700), 0);
   Apply({WriteFile{Path("x"), State("x")}, WriteFile{Path("y"), foreign},
          WriteFile{Path("z"), shared}});
   const auto owner = [&](const std::string& name) {
@@ -344,7 +349,6 @@ TEST_F(ApplyScriptTest, AFileHasTheOwnerAndGroupOfItsAction) {
     EXPECT_EQ(stat(Path(name).c_str(), &status), 0) << name;
     return std::pair(status.st_uid, status.st_gid);
   };
-  const passwd daemon = *getpwnam("daemon");
   EXPECT_EQ(owner("x"), std::pair(geteuid(), getegid()));
   EXPECT_EQ(owner("y"), std::pair(daemon.pw_uid, daemon.pw_gid));
   EXPECT_EQ(owner("z"), std::pair(geteuid(), daemon.pw_gid));
