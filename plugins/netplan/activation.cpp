@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "plugins/common/systemctl/gpu_containers.h"
 #include "plugins/netplan/adopt/ipv6_off.h"
 #include "plugins/netplan/adopt/paths.h"
 
@@ -14,9 +13,8 @@ namespace {
 constexpr std::string_view kScratch = "/run/spark-reconcile/netplan";
 constexpr std::string_view kNetworkd = "/run/systemd/network";
 constexpr std::string_view kNetworkManager = "/run/NetworkManager/system-connections";
-// Which ports NetworkManager leaves alone. netplan writes it when systemd reloads its units, with
-// what is on trial at that moment.
-constexpr const char* kUdevRules = "/run/udev/rules.d/90-netplan.rules";
+// Which ports NetworkManager leaves alone, for all ports in one file.
+constexpr std::string_view kUdevRules = "/run/udev/rules.d/90-netplan.rules";
 constexpr int kNetplanLimitS = 60;  // Python on a busy machine
 // A port that starts again may take ten seconds to get its link, and a busy machine stands still
 // for as long.
@@ -84,47 +82,58 @@ RunCommand CheckGenerated(Renderer renderer, const std::vector<std::string>& our
 // Files with the permissions that netplan gave them: since 1.1 those of a port are 0640, and
 // systemd-network's where they are networkd's.
 struct Permissions {
-  std::vector<std::string> found = {};  // as find wants them
+  std::vector<std::string> found = {};  // as find wants them; empty: whatever they are
   std::string mode = {};
   std::string group = {};
 };
 
-// --compare leaves a file alone that is as it should be: networkd takes a new inode for a change.
-RunCommand CarryOver(Renderer renderer, const Permissions& permissions,
-                     const std::vector<std::string>& files) {
-  const std::string folder(renderer == Renderer::kNetworkd ? kNetworkd : kNetworkManager);
-  RunCommand command{.argv = {"find", std::string(kScratch) + folder, "(", "-false"}};
-  for (const std::string& file : files) {
-    command.argv.insert(command.argv.end(), {"-o", "-name", file.substr(file.rfind('/') + 1)});
+// The first of these that a file has, it keeps.
+std::vector<Permissions> ListPermissions(Renderer renderer) {
+  switch (renderer) {
+    case Renderer::kNetworkd:
+      return {{{"-perm", "0640", "-group", "systemd-network"}, "0640", "systemd-network"},
+              {{"-perm", "0640"}, "0640", "root"},
+              {{}, "0644", "root"}};
+    case Renderer::kNetworkManager:
+      return {{{}, "0600", "root"}};
   }
-  command.argv.push_back(")");
-  command.argv.insert(command.argv.end(), permissions.found.begin(), permissions.found.end());
-  command.argv.insert(command.argv.end(),
-                      {"-exec", "install", "--compare", "-D", "-m", permissions.mode, "-g",
-                       permissions.group, "-t", folder, "--", "{}", "+"});
+  return {};
+}
+
+// To `folder`, with the permissions: another mode than that of the next boot would be a change
+// then. `find`: which files. --compare leaves a file alone that is as it should be: networkd takes
+// a new inode for a change.
+RunCommand CarryOver(std::vector<std::string> find, const std::vector<Permissions>& permissions,
+                     const std::string& folder) {
+  RunCommand command{.argv = std::move(find)};
+  command.argv.emplace_back("(");
+  for (const Permissions& one : permissions) {
+    if (&one != &permissions.front()) command.argv.emplace_back("-o");
+    command.argv.insert(command.argv.end(), one.found.begin(), one.found.end());
+    command.argv.insert(command.argv.end(), {"-exec", "install", "--compare", "-D", "-m", one.mode,
+                                             "-g", one.group, "-t", folder, "--", "{}", "+"});
+  }
+  command.argv.emplace_back(")");
   return command;
 }
 
-// All that netplan made for these ports comes to its place, with its permissions: another mode than
-// that of the next boot would be a change then.
-std::vector<RunCommand> CarryAllOver(Renderer renderer, const std::vector<std::string>& ours,
-                                     const std::vector<std::string>& masters) {
-  std::vector<RunCommand> commands = {CheckGenerated(renderer, ours, masters)};
-  const std::vector<std::string> files = ListAllGenerated(renderer, ours, masters);
-  const auto carry = [&](const Permissions& permissions) {
-    commands.push_back(CarryOver(renderer, permissions, files));
-  };
-  switch (renderer) {
-    case Renderer::kNetworkd:
-      carry({{"-perm", "0640", "-group", "systemd-network"}, "0640", "systemd-network"});
-      carry({{"-perm", "0640", "!", "-group", "systemd-network"}, "0640", "root"});
-      carry({{"!", "-perm", "0640"}, "0644", "root"});
-      break;
-    case Renderer::kNetworkManager:
-      carry({{}, "0600", "root"});
-      break;
+// All that netplan made for these ports.
+RunCommand CarryPortsOver(Renderer renderer, const std::vector<std::string>& files) {
+  const std::string folder(renderer == Renderer::kNetworkd ? kNetworkd : kNetworkManager);
+  std::vector<std::string> find = {"find", std::string(kScratch) + folder, "(", "-false"};
+  for (const std::string& file : files) {
+    find.insert(find.end(), {"-o", "-name", file.substr(file.rfind('/') + 1)});
   }
-  return commands;
+  find.emplace_back(")");
+  return CarryOver(std::move(find), ListPermissions(renderer), folder);
+}
+
+// Where netplan made them: 0.106 makes none for a port of networkd.
+RunCommand CarryRulesOver() {
+  return CarryOver(
+      {"find", fmt::format("{}/run", kScratch), "-path", fmt::format("{}{}", kScratch, kUdevRules)},
+      {{{"-perm", "0640"}, "0640", "root"}, {{}, "0644", "root"}},
+      std::string(kUdevRules.substr(0, kUdevRules.rfind('/'))));
 }
 
 // nmcli fails where the profile is not active, or cannot be, as without a cable; find does not.
@@ -163,19 +172,21 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
     if (!file.starts_with("/etc/") && !file.starts_with("/run/")) copy.argv.push_back(file);
   }
   copy.argv.insert(copy.argv.end(), {"/etc/netplan", "/run/netplan"});
+  const std::vector<std::string> files = ListAllGenerated(renderer, ours, masters);
   std::vector<RunCommand> commands = {
       {.argv = {"rm", "-rf", scratch}},
       {.argv = {"mkdir", "-p", "-m", "0700", scratch}},
       {.argv = {"mkdir", "-p", "-m", "0755", "/etc/netplan", "/run/netplan"}},
       copy,
-      {.argv = {"netplan", "generate", "--root-dir", scratch}, .time_limit_s = kNetplanLimitS},
+      // Otherwise netplan makes systemd reload its units since 1.0, even for another root.
+      {.argv = {"env", "SYSTEMD_OFFLINE=1", "netplan", "generate", "--root-dir", scratch},
+       .time_limit_s = kNetplanLimitS},
       {.argv = {"rmdir", "--ignore-fail-on-non-empty", "/run/netplan"}},  // where nothing is tried
+      CheckGenerated(renderer, ours, masters),
+      CarryPortsOver(renderer, files),
+      CarryRulesOver(),
+      {.argv = {"rm", "-r", scratch}},  // the copy may hold Wi-Fi passwords
   };
-  for (RunCommand& command : CarryAllOver(renderer, ours, masters)) {
-    commands.push_back(std::move(command));
-  }
-  commands.push_back({.argv = {"rm", "-r", scratch}});  // the copy may hold Wi-Fi passwords
-  const std::vector<std::string> files = ListAllGenerated(renderer, ours, masters);
   std::vector<std::string> makes = files;
   makes.emplace_back(kUdevRules);
   for (RunCommand& command : commands) command.makes = makes;
@@ -280,11 +291,6 @@ void LeaveGenerated(const std::vector<std::string>& netdevs, RunCommand& command
   const auto is_left = [&](const std::string& word) { return left.contains(word); };
   std::erase_if(command.argv, is_left);
   std::erase_if(command.makes, is_left);
-}
-
-std::string ListInterrupted(const NodeFacts& facts, const std::string& links) {
-  const std::string containers = ListCutOffByReload(facts);
-  return links + (links.empty() || containers.empty() ? "" : ", ") + containers;
 }
 
 Trial MakeTrial(std::string path) {

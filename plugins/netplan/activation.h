@@ -58,10 +58,6 @@ RunCommand TurnIpv6Off(const std::string& netdev);
 // As the kernel has a port that no one configures.
 std::vector<RunCommand> SetUnconfigured(Renderer renderer, const std::string& netdev);
 
-// The work that a change ends which runs netplan: since 1.1 that reloads systemd's units. `links`:
-// what the flap of its ports ends.
-std::string ListInterrupted(const NodeFacts& facts, const std::string& links);
-
 // Of a file of netplan, which netplan's generator reads at a start of the node.
 Trial MakeTrial(std::string path);
 

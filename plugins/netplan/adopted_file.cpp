@@ -96,7 +96,7 @@ std::vector<Action> ListRevert(const PluginInput& input, const Intent& intent,
 std::string ListEnded(const PluginInput& input, const Adoption& adoption) {
   std::vector<RailPort> ports;
   for (const PortDefinition& port : adoption.ports) ports.push_back({.netdev = port.netdev});
-  return ListInterrupted(input.facts, ListCutOff(input.facts, ports));
+  return ListCutOff(input.facts, ports);
 }
 
 void FillFile(const PluginInput& input, const Intent& intent, const Adoption& adoption,

@@ -250,7 +250,7 @@ void FillUnit(const PluginInput& input, const Intent& intent, const BootUnit& un
   resource.triggers = ActivateOurs(input, intent);
   // Before what sets the ports back: what it sets then is what they had.
   resource.prune_commands = PruneCommands{.before = before};
-  resource.interrupts = ListInterrupted(input.facts, ListCutOff(input.facts, intent.ports));
+  resource.interrupts = ListCutOff(input.facts, intent.ports);
 }
 
 Resource MakeAdoptedUnit(const PluginInput& input, const Intent& intent, const AdoptEntry& entry) {

@@ -154,7 +154,7 @@ Resource MakeRailLink(const PluginInput& input, const Intent& intent, const Rail
   const std::vector<RunCommand> restore = MakeLinkRevertCommands(input.facts, port.netdev, *link);
   resource.revert.assign(restore.begin(), restore.end());
   resource.prune_commands = MakeLinkPruneCommands(intent, port.netdev, restore);
-  resource.interrupts = ListInterrupted(input.facts, ListCutOff(input.facts, {port}));
+  resource.interrupts = ListCutOff(input.facts, {port});
   resource.triggers = RegenerateOurs(intent);
   if (CanReconfigure(link, renderer)) {
     resource.triggers.push_back(Reconfigure(renderer, port.netdev));
@@ -178,7 +178,7 @@ Resource MakeDownLink(const PluginInput& input, const Intent& intent, const std:
   resource.revert = {restore};
   resource.prune_commands = MakeLinkPruneCommands(intent, netdev, {restore});
   if (intent.tree.renderer == Renderer::kNetworkd) {
-    resource.interrupts = ListInterrupted(input.facts, cut_off);
+    resource.interrupts = cut_off;
     resource.triggers = RegenerateOurs(intent);
     resource.triggers.push_back(Reconfigure(Renderer::kNetworkd, netdev));
   } else {

@@ -227,7 +227,7 @@ Resource MakeLiveMaster(const PluginInput& input, const Intent& intent, const Li
   resource.prune_commands = PruneCommands{.after = again};
   std::vector<RailPort> ports;
   for (const std::string& member : master.members) ports.push_back({.netdev = member});
-  resource.interrupts = ListInterrupted(input.facts, ListCutOff(input.facts, ports));
+  resource.interrupts = ListCutOff(input.facts, ports);
   return resource;
 }
 

@@ -94,7 +94,7 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent,
       .triggers = ActivateOurs(input, intent),
       .prune_commands = RemoveOurGenerated(intent),  // the links' entries know their values
       .impact = Impact::kLinkFlap,
-      .interrupts = ListInterrupted(input.facts, ListCutOff(input.facts, intent.ports)),
+      .interrupts = ListCutOff(input.facts, intent.ports),
       .blocked = intent.blocked,
       .owner = FindClaimant(intent, {}),
       .needs = ListFileNeeds(input, intent, links),

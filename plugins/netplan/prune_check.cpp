@@ -230,7 +230,7 @@ Ownership CheckAdoptedPrune(const PluginInput& input, Change& change) {
     return Ownership::kOurs;
   }
   BringToEffect(input, netdevs, change);
-  change.interrupts = ListInterrupted(input.facts, ListCutOffAt(input.facts, netdevs));
+  change.interrupts = ListCutOffAt(input.facts, netdevs);
   return Ownership::kOurs;
 }
 

@@ -129,6 +129,10 @@ TEST(Netplan, WithoutACarrierOnlyNetworkdCanSetTheMtu) {
   EXPECT_EQ(other.Detail(Get(), kRail0), "holds");
 }
 
+std::string Install(const std::string& permissions) {
+  return "install --compare -D -m " + permissions + " -t /run/systemd/network -- {} + ";
+}
+
 // A file that netplan gives to its reader alone stays so, and has the mode of the next boot.
 TEST(Netplan, NetworkdActivationTouchesOurInterfacesOnly) {
   const std::string ours =
@@ -141,19 +145,20 @@ TEST(Netplan, NetworkdActivationTouchesOurInterfacesOnly) {
                   "mkdir -p -m 0700 /run/spark-reconcile/netplan",
                   "mkdir -p -m 0755 /etc/netplan /run/netplan",
                   "cp -rp --parents -t /run/spark-reconcile/netplan -- /etc/netplan /run/netplan",
-                  "netplan generate --root-dir /run/spark-reconcile/netplan",
+                  "env SYSTEMD_OFFLINE=1 netplan generate --root-dir /run/spark-reconcile/netplan",
                   "rmdir --ignore-fail-on-non-empty /run/netplan",
                   "stat --format=%A %U:%G %n -- "
                   "/run/spark-reconcile/netplan/run/systemd/network/"
                   "10-netplan-enp1s0f1np1.network "
                   "/run/spark-reconcile/netplan/run/systemd/network/"
                   "10-netplan-enP2p1s0f1np1.network",
-                  ours + "-perm 0640 -group systemd-network -exec install --compare -D -m 0640 "
-                         "-g systemd-network -t /run/systemd/network -- {} +",
-                  ours + "-perm 0640 ! -group systemd-network -exec install --compare -D -m 0640 "
-                         "-g root -t /run/systemd/network -- {} +",
-                  ours + "! -perm 0640 -exec install --compare -D -m 0644 -g root "
-                         "-t /run/systemd/network -- {} +",
+                  ours + "( -perm 0640 -group systemd-network -exec " +
+                      Install("0640 -g systemd-network") + "-o -perm 0640 -exec " +
+                      Install("0640 -g root") + "-o -exec " + Install("0644 -g root") + ")",
+                  "find /run/spark-reconcile/netplan/run -path "
+                  "/run/spark-reconcile/netplan/run/udev/rules.d/90-netplan.rules ( -perm 0640 "
+                  "-exec install --compare -D -m 0640 -g root -t /run/udev/rules.d -- {} + -o "
+                  "-exec install --compare -D -m 0644 -g root -t /run/udev/rules.d -- {} + )",
                   "rm -r /run/spark-reconcile/netplan", "networkctl reload",
                   "networkctl reconfigure enp1s0f1np1", "networkctl reconfigure enP2p1s0f1np1"));
 }
@@ -161,15 +166,15 @@ TEST(Netplan, NetworkdActivationTouchesOurInterfacesOnly) {
 TEST(Netplan, NetworkManagerActivationTouchesOurInterfacesOnly) {
   const std::vector<std::string> lines =
       test::Lines(NetworkManagerScenario().Find(Get(), kFile).triggers);
-  ASSERT_EQ(lines.size(), 12U);
+  ASSERT_EQ(lines.size(), 13U);
   EXPECT_EQ(lines[3],
             "cp -rp --parents -t /run/spark-reconcile/netplan -- "
             "/lib/netplan/00-network-manager-all.yaml /etc/netplan /run/netplan");
-  EXPECT_EQ(lines[9],
+  EXPECT_EQ(lines[10],
             "nmcli connection load "
             "/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection "
             "/run/NetworkManager/system-connections/netplan-enP2p1s0f1np1.nmconnection");
-  EXPECT_EQ(lines[10], "nmcli --wait 45 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1");
+  EXPECT_EQ(lines[11], "nmcli --wait 45 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1");
 }
 
 TEST(Netplan, LinkActivationIsThatOfTheFileForOneInterface) {
