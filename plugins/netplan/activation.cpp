@@ -79,7 +79,7 @@ RunCommand CheckGenerated(Renderer renderer, const std::vector<std::string>& our
   return command;
 }
 
-// Files with the permissions that netplan gave them: since 1.1 those of a port are 0640, and
+// What is installed of the files that `found` fits. Since netplan 1.1 those of a port are 0640, and
 // systemd-network's where they are networkd's.
 struct Permissions {
   std::vector<std::string> found = {};  // as find wants them; empty: whatever they are
@@ -87,7 +87,7 @@ struct Permissions {
   std::string group = {};
 };
 
-// The first of these that a file has, it keeps.
+// A file gets the first of these that fits it; the last one fits all.
 std::vector<Permissions> ListPermissions(Renderer renderer) {
   switch (renderer) {
     case Renderer::kNetworkd:
@@ -178,7 +178,8 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
       {.argv = {"mkdir", "-p", "-m", "0700", scratch}},
       {.argv = {"mkdir", "-p", "-m", "0755", "/etc/netplan", "/run/netplan"}},
       copy,
-      // Otherwise netplan makes systemd reload its units since 1.0, even for another root.
+      // Otherwise netplan makes systemd reload its units since 1.0, even for another root, and a
+      // container may lose its GPU by that.
       {.argv = {"env", "SYSTEMD_OFFLINE=1", "netplan", "generate", "--root-dir", scratch},
        .time_limit_s = kNetplanLimitS},
       {.argv = {"rmdir", "--ignore-fail-on-non-empty", "/run/netplan"}},  // where nothing is tried

@@ -13,7 +13,8 @@ namespace reconciler::plugins::netplan {
 // `netplan generate` on the node itself would rewrite all files below /run, and
 // `networkctl reload` then takes the addresses of every interface away for a moment, management
 // included. So it runs in a copy of the tree, where it fails before anything was activated, and
-// only the files of `ours` are carried over.
+// only the files of `ours` are carried over, and the one list of ports that NetworkManager leaves
+// alone.
 // `masters`: bonds and bridges that networkd makes of the files; they are carried over too.
 std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::string>& foreign_files,
                                    const std::vector<std::string>& ours,

@@ -286,8 +286,13 @@ Ownership CheckMasterPrune(const PluginInput& input, Change& change) {
   return Ownership::kOurs;
 }
 
-// Ledgers of earlier versions have no generator.
-void SetGenerator(Change& change) {
+// Ledgers of earlier versions have no generator, and let netplan reload systemd's units.
+void BringUpToDate(Change& change) {
+  for (RunCommand& trigger : change.triggers) {
+    std::vector<std::string>& argv = trigger.argv;
+    if (argv.size() < 2 || argv[0] != "netplan" || argv[1] != "generate") continue;
+    argv.insert(argv.begin(), {"env", "SYSTEMD_OFFLINE=1"});
+  }
   for (Action& action : change.actions) {
     const Trial trial = GetTrial(action);
     if (!trial.path.starts_with("/run/netplan/") || !trial.generator.empty()) continue;
@@ -306,7 +311,7 @@ Obstacle FindObstacleOfRest(const PluginInput& input) {
 }  // namespace
 
 Ownership CheckPrune(const PluginInput& input, Change& change) {
-  SetGenerator(change);
+  BringUpToDate(change);
   if (IsAdoptedService(change)) return CheckUnitPrune(input, change);
   if (IsLiveMaster(change)) return CheckMasterPrune(input, change);
   if (IsAdoptedFile(change) || IsAdoptedProfile(change) || IsAdoptedUnit(change)) {

@@ -308,7 +308,7 @@ TEST_F(ApplyScriptTest, ATriggerThatNoRevertLooksForLeavesNothingInTheJournal) {
   EXPECT_FALSE(std::filesystem::exists(Path("journal/1")));
 }
 
-// It reloads no unit; what makes files may.
+// It reloads no unit. Of what makes files that is not known.
 TEST(BuildActivateRequest, WhatSetsAValueKeepsNoGeneratedFiles) {
   const auto activate = [](const RunCommand& command) {
     return BuildActivateRequest({{0, command}}, 0, "/journal");

@@ -349,6 +349,16 @@ TEST(NetplanAdopt, WhatIsWrittenBackComesToEffectBesideTheFilesOfToday) {
   EXPECT_THAT(lines.back(), HasSubstr("nmcli --wait 45 connection up id netplan-enP2p1s0f1np1"));
 }
 
+TEST(NetplanAdopt, NetplanOfAnEarlierLedgerReloadsNoUnit) {
+  AdoptCase one;
+  one.AddFile("/etc/netplan/01-x.yaml", "network: [\n");
+  Change change = MakeAdoptedPrune();
+  change.triggers = {{.argv = {"netplan", "generate", "--root-dir", "/run/x"}}};
+  one.Prune(change, /*uninstall=*/true);
+  EXPECT_THAT(test::Lines(change.triggers),
+              ElementsAre("env SYSTEMD_OFFLINE=1 netplan generate --root-dir /run/x"));
+}
+
 TEST(NetplanAdopt, WhereNetplanRunsNoContainerLosesItsGpu) {
   AdoptCase one;
   one.Adopt(kGuideText);

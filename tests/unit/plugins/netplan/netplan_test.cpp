@@ -170,6 +170,11 @@ TEST(Netplan, NetworkManagerActivationTouchesOurInterfacesOnly) {
   EXPECT_EQ(lines[3],
             "cp -rp --parents -t /run/spark-reconcile/netplan -- "
             "/lib/netplan/00-network-manager-all.yaml /etc/netplan /run/netplan");
+  EXPECT_EQ(lines[7],
+            "find /run/spark-reconcile/netplan/run/NetworkManager/system-connections ( -false "
+            "-o -name netplan-enp1s0f1np1.nmconnection "
+            "-o -name netplan-enP2p1s0f1np1.nmconnection ) ( -exec install --compare -D -m 0600 "
+            "-g root -t /run/NetworkManager/system-connections -- {} + )");
   EXPECT_EQ(lines[10],
             "nmcli connection load "
             "/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection "
