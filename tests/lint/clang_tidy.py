@@ -6,6 +6,7 @@ file includes. What was clean is remembered in the build folder by the digest of
 NOLINT) and of .clang-tidy, so that a second run looks only at what changed. --self-test: it can fail."""
 
 import concurrent.futures
+import functools
 import hashlib
 import itertools
 import json
@@ -23,7 +24,8 @@ sys.path.append(str(tree.ROOT / "tests" / "support"))
 import children  # noqa: E402
 
 MAJOR = "14"  # other versions judge otherwise
-MOST_LINES = 3000  # of files that are judged together
+MOST_LINES = 6000  # of files that are judged together
+FMT = {"-DFMT_SHARED", "-DFMT_HEADER_ONLY=1"}  # to link with, or all of it in its headers
 # What a line at the beginning of a declaration declares, where it stands in no other scope than a namespace.
 DECLARED = re.compile(r"(?!namespace|using namespace|template|static_assert)(?=[A-Za-z])(?:.*?\b)?"
                       r"(?:(?:struct|class|enum class|enum|using)\s+(?:\w+::)*(?P<type>\w+)|(?P<other>\w+)\s*(?:\(|\{|=(?!=)|\[|;))")
@@ -50,8 +52,8 @@ def sources(entry):
 
 
 def without_precompiled(entry):
-    """The same entry without the precompiled header of another compiler."""
-    command = re.sub(r" -include \S*cmake_pch\.hxx| -fpch-preprocess| -Winvalid-pch| --param=ggc\S*", "", entry["command"])
+    """The same entry without the precompiled header of another compiler, and without what only the linker is interested in."""
+    command = re.sub(r" -include \S*cmake_pch\.hxx| -fpch-preprocess| -Winvalid-pch| --param=ggc\S*| -ffunction-sections", "", entry["command"])
     return {**entry, "command": command}
 
 
@@ -62,6 +64,26 @@ def flags(entry):
         at = words.index(option)
         del words[at:at + 2]
     return words
+
+
+def without_repeated(entries):
+    """Without those of files that another entry has too: programs of tests compile some again."""
+    kept, seen = [], set()
+    for entry in sorted(entries, key=lambda one: (-len(sources(one)), one["file"])):
+        if not sources(entry) <= seen:
+            kept.append(entry)
+            seen |= sources(entry)
+    return kept
+
+
+def join_flags(some, others):
+    """Flags for what has one or the other. None: they differ in more than macros, a macro has two values, or fmt would be used in
+    two ways."""
+    macros = {word for word in (*some, *others) if word.startswith("-D")}
+    if [word for word in some if word not in macros] != [word for word in others if word not in macros] \
+            or len(macros & FMT) > 1 or len({word.partition("=")[0] for word in macros}) < len(macros):
+        return None
+    return [*(word for word in some if word not in macros), *sorted(macros)]
 
 
 def declared(text, hidden):
@@ -100,12 +122,15 @@ def join(entries, public):
         lines = sum(text.count("\n") for text in texts)
         hides = hides_public(names, public)
         for group in groups:
-            if not hides and not group["hides"] and group["flags"] == flags(entry) and not group["names"] & names \
+            joined = join_flags(group["flags"], flags(entry))
+            if not hides and not group["hides"] and joined and not group["names"] & names \
                     and group["lines"] + lines <= MOST_LINES:
                 break
         else:
-            group = {"flags": flags(entry), "hides": hides, "names": set(), "lines": 0, "entries": []}
+            joined = flags(entry)
+            group = {"hides": hides, "names": set(), "lines": 0, "entries": []}
             groups.append(group)
+        group["flags"] = joined
         group["names"] |= names
         group["lines"] += lines
         group["entries"].append(entry)
@@ -116,12 +141,13 @@ def compile_together(entries, folder):
     """One entry for all of them, which the folder gets a file for."""
     if len(entries) == 1:
         return entries[0]
+    joined = functools.reduce(join_flags, map(flags, entries))
     names = [entry["file"] for entry in entries]
     path = folder / f"together-{hashlib.sha256(repr(names).encode()).hexdigest()[:16]}.cpp"
     path.write_text("".join(f'#include "{name}"\n' for name in names), encoding="utf-8")
     return {"directory": entries[0]["directory"], "file": str(path),
             # A local variable may have the name of another file's.
-            "command": shlex.join([*flags(entries[0]), "-Wno-shadow", "-o", "together.o", "-c", str(path)])}
+            "command": shlex.join([*joined, "-Wno-shadow", "-o", "together.o", "-c", str(path)])}
 
 
 def digest(entry):
@@ -190,6 +216,15 @@ def self_test():
         for group in ([good], [good, other]):
             if found := check(build, [group]):
                 sys.exit(f"self-test: wanted no complaint, found {found}")
+        same, other_macro, other_value, other_fmt = ({**good, "command": good["command"].replace("-std", f"{macros} -std")} for macros in (
+            "-DFMT_SHARED", "-DA=1", "-DA=2", "-DFMT_HEADER_ONLY=1"))
+        for some, others, wanted in ((same, other_macro, ["-DA=1", "-DFMT_SHARED"]), (other_macro, other_value, None),
+                                     (same, other_fmt, None)):
+            joined = join_flags(flags(some), flags(others))
+            if (joined and [word for word in joined if word.startswith("-D")]) != wanted:
+                sys.exit(f"self-test: wanted the macros {wanted}, found {joined}")
+        if (found := without_repeated([good, same, other])) != [good, other]:
+            sys.exit(f"self-test: wanted each file once, found {found}")
         for public, wanted in ((set(), [[bad, other], [good]]), ({("", "Third")}, [[bad], [good], [other]])):
             if (found := join([bad, good, other], public)) != wanted:
                 sys.exit(f"self-test: wanted the groups {wanted}, found {found}")
@@ -213,7 +248,7 @@ def main():
         sys.exit(f"wanted {' or '.join(judged)} in {build}/compile_commands.json, found none")
     folder = build / "clang-tidy"
     folder.mkdir(exist_ok=True)
-    groups = join(entries, public_names())
+    groups = join(without_repeated(entries), public_names())
     if wanted:
         groups = [group for group in groups if any(sources(entry) & set(wanted) for entry in group)]
     found = check(folder, groups)
