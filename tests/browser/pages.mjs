@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [chromium, modules, out, ...pages] = process.argv.slice(2);
+const [wide, narrow] = [1200, 390];  // pixels, of a screen
 const require = createRequire(pathToFileURL(join(modules, "package.json")));
 const playwright = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -27,23 +28,25 @@ async function look(path, width, scheme) {
   page.on("request", (request) => { if (request.url() !== url) found.requests.push(request.url()); });
   await page.goto(url, { waitUntil: "load" });
   found.scroll_width = await page.evaluate(() => document.documentElement.scrollWidth);
-  await page.screenshot({ path: join(out, `${basename(path)}-${width}-${scheme}.png`), fullPage: true });
   Object.assign(found, await judge(page));
-  await page.emulateMedia({ media: "print", colorScheme: scheme });
-  found.paper = await judgePaper(page);
-  const margin = { top: "10mm", bottom: "10mm", left: "10mm", right: "10mm" };
-  const pdf = await page.pdf({ path: join(out, `${basename(path)}-${width}-${scheme}.pdf`), format: "A4", margin,
-                               landscape: path.includes(".svg.") });
-  found.printed_pages = (pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) || []).length;
+  // Paper has the same width whatever the screen.
+  if (width === wide) Object.assign(found, await print(page, `${basename(path)}-${scheme}.pdf`, scheme));
   await context.close();
   return found;
 }
 
+async function print(page, name, scheme) {
+  await page.emulateMedia({ media: "print", colorScheme: scheme });
+  const paper = await judgePaper(page);
+  const margin = { top: "10mm", bottom: "10mm", left: "10mm", right: "10mm" };
+  const pdf = await page.pdf({ path: join(out, name), format: "A4", margin, landscape: name.includes(".svg.") });
+  return { paper, printed_pages: (pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) || []).length };
+}
+
 // What stands beyond the edge of an A4 page with the margins below, where no one can scroll, and the colours there.
 async function judgePaper(page) {
-  const viewport = page.viewportSize();
   await page.setViewportSize({ width: 718, height: 1047 });
-  const paper = await page.evaluate(() => {
+  return page.evaluate(() => {
     const beyond = [...document.querySelectorAll("body *")].filter((one) => {
       const box = one.getBoundingClientRect();
       return box.width > 0 && box.right > document.documentElement.clientWidth + 1;
@@ -53,8 +56,6 @@ async function judgePaper(page) {
     return { beyond: beyond.map((one) => `${one.tagName} ${one.textContent.slice(0, 40)}`), background: body.backgroundColor,
              keeps_colours: body.printColorAdjust, smallest_letters: Math.min(...small) };
   });
-  await page.setViewportSize(viewport);
-  return paper;
 }
 
 // Accessibility, and which regions the keyboard reaches.
@@ -77,7 +78,7 @@ async function judge(page) {
 
 const found = [];
 for (const path of pages) {
-  for (const width of [1200, 390]) {
+  for (const width of [wide, narrow]) {
     for (const scheme of ["light", "dark"]) found.push(await look(path, width, scheme));
   }
 }
