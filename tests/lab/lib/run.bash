@@ -49,11 +49,11 @@ need_node() {
 
 # Process numbers come back; number and start time (clock ticks since boot) together do not.
 process_start() {
-  local stat
-  stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+  local stat='' fields
+  { read -r -d '' stat <"/proc/$1/stat" || [[ -n $stat ]]; } 2>/dev/null || return 1
   # The name in field 2 may hold spaces: count from behind it. Start time is field 22.
-  stat=${stat##*) }
-  cut -d' ' -f20 <<<"$stat"
+  read -r -a fields <<<"${stat##*) }"
+  echo "${fields[19]}"
 }
 
 # The process that requested the run, seen from the parent of `lab`. Two kinds of parent end with `lab up` itself and are passed
