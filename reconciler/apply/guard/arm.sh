@@ -13,13 +13,22 @@ note_conf() { # NETDEV…
   grep -s '' "$@" >"$J/conf"
 }
 
+is_noted() { # FILE
+  for path in "$J"/generated/*/path; do
+    ! read_text "$path" || [ "$text" != "$1" ] || return 0
+  done
+  return 1
+}
+
 # Files that other programs will generate again, as they were before the first pass.
 note_generated() { # FILE…
   [ $# = 0 ] || mkdir -p "$J/generated" || exit 1
+  number=0
   for T do
-    grep -qsxF -- "$T" "$J"/generated/*/path && continue
-    d=$(mktemp -d "$J/generated/XXXXXX") && { [ ! -e "$T" ] || cp -p -- "$T" "$d/before"; } &&
-      printf '%s\n' "$T" >"$d/path" || exit 1
+    ! is_noted "$T" || continue
+    while [ -e "$J/generated/$number" ]; do number=$((number + 1)); done
+    d=$J/generated/$number
+    mkdir "$d" && { [ ! -e "$T" ] || cp -p -- "$T" "$d/before"; } && printf '%s\n' "$T" >"$d/path" || exit 1
   done
 }
 

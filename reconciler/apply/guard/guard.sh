@@ -245,6 +245,7 @@ revert() {
   fi
   # While the journal knows nothing of it, the next boot finds the unit.
   [ $failed != 0 ] || ! decide revert || remove_boot_unit || failed=1
+  remove_empty
   if [ $failed = 0 ]; then conclude reverted; else conclude revert-failed; fi
   say "$(state)"
   [ $failed != 0 ] || is_volatile || [ "${1:-}" = guard ] || [ "${1:-}" = boot ] ||

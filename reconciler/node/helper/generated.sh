@@ -15,13 +15,17 @@ hold_generated() {
 list_files() { (cd "$1" && find . ! -type d); } # FOLDER
 
 put_back() { # FILE
-  [ "$held/$1" -ef "$NETWORK/$1" ] || { mkdir -p "$NETWORK/${1%/*}" && ln -f -- "$held/$1" "$held.next" &&
+  [ "$held/$1" -ef "$NETWORK/$1" ] || { { [ -d "$NETWORK/${1%/*}" ] || mkdir -p "$NETWORK/${1%/*}"; } && ln -f -- "$held/$1" "$held.next" &&
     mv -fT -- "$held.next" "$NETWORK/$1"; }
 }
 
 restore_generated() {
   [ -d "$NETWORK" ] || return 0
-  list_files "$NETWORK" | while IFS= read -r file; do [ -e "$held/$file" ] || rm -f -- "$NETWORK/$file"; done
+  list_files "$NETWORK" | {
+    set --
+    while IFS= read -r file; do [ -e "$held/$file" ] || set -- "$@" "$NETWORK/$file"; done
+    [ $# = 0 ] || rm -f -- "$@"
+  }
   list_files "$held" | while IFS= read -r file; do put_back "$file"; done
 }
 
@@ -34,7 +38,9 @@ restore_cut_off() {
   rm -rf "$held"
 }
 
-release_held() { rm -rf "$held"; rmdir -- "${held%/*}" 2>/dev/null; return 0; }
+release_held() { rm -rf "$held"; remove_empty; }
+# Other scripts of ours have files in this folder too: the last one takes it away.
+remove_empty() { [ ! -d "${HOLD%/*}" ] || rmdir -- "${HOLD%/*}" 2>/dev/null || :; }
 
 # What a program makes may be read by a daemon that is not root: networkd cannot read what netplan makes with the umask of
 # this script.
@@ -47,10 +53,12 @@ without_reload() { # COMMAND…
   return "$1"
 }
 
-# Programs that cannot make systemd reload, so that nothing is kept for them.
+# Programs that cannot make systemd reload, or are called in a way that cannot, so that nothing is kept for them. `systemctl enable` with
+# --no-reload is not one: for a service that also has a script in /etc/init.d it runs update-rc.d, which reloads.
 reloads_nothing() { # COMMAND…
   case "$1 ${2:-}" in 'timeout -k') shift 4 ;; esac
-  case $1 in cp | find | install | mkdir | rm | rmdir | stat) return 0 ;; *) return 1 ;; esac
+  case "$1 ${2:-}" in 'env SYSTEMD_OFFLINE=1') return 0 ;; esac
+  case $1 in cp | find | install | mkdir | networkctl | rm | rmdir | stat) return 0 ;; *) return 1 ;; esac
 }
 
 # In a session `say` fails, so that nothing is run. In a revert it does not, and the command runs without this.

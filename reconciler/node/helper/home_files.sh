@@ -111,7 +111,7 @@ put() { # PATH MODE GROUP SIZE MTIME
   cat >"$new"
   [ "$(stat -c %s -- "$new")" = "$4" ] || refuse "$home/$1 could not be written whole"
   chgrp -- "$3" "$new" && chmod -- "$2" "$new" && touch -d "@$5" -- "$new" && sync "$new" &&
-    mv -fT -- "$new" "$name" && sync . || exit 1
+    mv -fT -- "$new" "$name" && trap - EXIT && sync . || exit 1
 }
 
 # The same where there is no room for a copy: what is not longer than the file needs no new block.

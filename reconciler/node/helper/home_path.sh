@@ -53,10 +53,11 @@ in_home() { # VERB ARG…
   within 10 "$@" 8>&- 9>&-
 }
 
-# The same with the content of FILE on stdin, through a pipe: no descriptor of ours is handed on. Sets `answer`.
+# The same with the content of FILE on stdin, through a pipe: no descriptor of ours is handed on but /dev/null. Sets `answer`.
 request_home() { # FILE VERB ARG…
   content=$1; shift
-  answer=$(cat -- "$content" | in_home "$@" 2>/dev/null | timeout -k 1 12 head -c 4000)
+  if [ "$content" = /dev/null ]; then answer=$(in_home "$@" 2>/dev/null </dev/null | timeout -k 1 12 head -c 4000)
+  else answer=$(cat -- "$content" | in_home "$@" 2>/dev/null | timeout -k 1 12 head -c 4000); fi
   [ -n "$answer" ] || answer="nothing could be done as $user below $home"
   [ "$answer" = ok ]
 }
@@ -65,7 +66,7 @@ request_home() { # FILE VERB ARG…
 # there.
 fetch_home() { # TO
   answer=$(in_home fetch "$below" 1048576 2>/dev/null </dev/null | timeout -k 1 12 head -c 1050000 |
-    { IFS= read -r found; printf '%s' "$found"; exec cat >"$1"; })
+    { IFS= read -r found; printf '%s' "$found"; case $found in 'file '*) exec cat >"$1" ;; esac; })
   [ -n "$answer" ] || answer="nothing could be read as $user below $home"
   case $answer in
     "file "*[!0-9.\ ]*) answer="$T: an answer that is not understood"; return 1 ;;

@@ -39,7 +39,7 @@ journal() { # STEP TRIAL
 journal_home() {
   printf '~%s/%s' "$user" "$below" >"$d/home" || return 1
   fetch_home "$d/before" && return 0
-  rm -f -- "$d/before"
+  [ ! -e "$d/before" ] || rm -f -- "$d/before"
   case $answer in
     "absent "*) printf '%s' "${answer#absent }" >"$d/absent" ;;
     *) say "$answer" ;;
@@ -158,7 +158,7 @@ try_step() { # SECONDS WHAT COMMAND…
 }
 
 # systemd-networkd drops rules that are not its own whenever it configures any interface.
-end_activation() { find_lost rule; restore_outside rule; }
+end_activation() { find_lost rule; restore_outside rule; remove_empty; }
 
 heartbeat() { undecided && progress 0; }
 

@@ -396,6 +396,24 @@ TEST_F(GuardScriptTest, GeneratedFilesReturnByteForByteWithoutTheirGenerator) {
   EXPECT_EQ(Get(Path("loaded")), "generated before");
 }
 
+TEST_F(GuardScriptTest, AGeneratedFileReturnsAsItWasBeforeTheFirstPass) {
+  std::filesystem::create_directories(Journal() + "/generated/0");  // of a pass that was cut off
+  Put("run/file", "generated before");
+  Put("run/other", "another before");
+  Change change = Write(Path("etc/x"), "after");
+  for (const char* made : {"run/file", "run/other"}) {
+    change.triggers.push_back(
+        RunCommand{.argv = {"true"}, .makes = {Path("run/file"), Path(made)}});
+    const std::string arm = BuildArmRequest(Journal(), {{.changes = {change}}}, {});
+    RunRequest(arm.substr(0, arm.rfind("arm")), MakeNonce());
+    Put(made, "changed");
+  }
+  EXPECT_EQ(Revert(change).exit_code, 0);
+  EXPECT_EQ(Get(Path("run/file")), "generated before");
+  EXPECT_EQ(Get(Path("run/other")), "another before");
+  EXPECT_FALSE(std::filesystem::exists(Journal() + "/generated/3"));
+}
+
 TEST_F(GuardScriptTest, AGeneratedFileThatCannotBeRestoredIsNoSuccess) {
   Put("etc/x", "before");
   Put("run/file", "generated before");

@@ -59,10 +59,12 @@ TEST_F(KeepGeneratedTest, AReloadOfSystemdLeavesEveryNetworkFileItsInodeAndTime)
 
 TEST_F(KeepGeneratedTest, AReloadOfSystemdBringsAboutNoEditOfAnotherInterface) {
   const ino_t before = Inode();
-  EXPECT_EQ(Keep(Reload("edited, and not applied") + "; echo new >20-new.network"), 0);
+  EXPECT_EQ(Keep(Reload("edited, and not applied") + "; echo new | tee 20-new.network 21-new.link"),
+            0);
   EXPECT_EQ(Inode(), before);
   EXPECT_EQ(Content(), "[Match]\nName=mgmt\n");
   EXPECT_FALSE(std::filesystem::exists(Path("systemd/network/20-new.network")));
+  EXPECT_FALSE(std::filesystem::exists(Path("systemd/network/21-new.link")));
 }
 
 TEST_F(KeepGeneratedTest, WhatAReloadRemovesIsThereAgain) {
@@ -70,6 +72,12 @@ TEST_F(KeepGeneratedTest, WhatAReloadRemovesIsThereAgain) {
   std::filesystem::create_directories(Path("systemd/generator"));
   EXPECT_EQ(Keep("rm -r ../generator; mkdir ../generator; rm -f *"), 0);
   EXPECT_EQ(Inode(), before);
+}
+
+TEST_F(KeepGeneratedTest, WhatAReloadRemovesReturnsWithItsFolder) {
+  Put("systemd/network/a.network.d/1.conf", "[Network]\n");
+  EXPECT_EQ(Keep(Reload("x") + "; rm -r a.network.d"), 0);
+  EXPECT_EQ(Get(Path("systemd/network/a.network.d/1.conf")), "[Network]\n");
 }
 
 TEST_F(KeepGeneratedTest, WhatAnyOtherCommandWritesStays) {
@@ -101,6 +109,18 @@ TEST_F(KeepGeneratedTest, OfAProgramThatCannotMakeSystemdReloadNothingIsKept) {
   EXPECT_EQ(RunKept("timeout -k 2 30 sh -c 'stat ../../held-journal'").exit_code, 0);
   EXPECT_EQ(RunKept("stat ../../held-journal").exit_code, 1);
   EXPECT_EQ(RunKept("timeout 30 true").exit_code, 0);
+}
+
+TEST_F(KeepGeneratedTest, OfACommandThatCannotReloadUnitsNothingIsKept) {
+  Put("bin/networkctl", "#!/bin/sh\nexec stat ../../held-journal\n");
+  std::filesystem::permissions(Path("bin/networkctl"), std::filesystem::perms::owner_all);
+  std::filesystem::copy(Path("bin/networkctl"), Path("bin/systemctl"));
+  const std::string path = "PATH=" + QuoteForShell(Path("bin")) + ":$PATH\n";
+  EXPECT_EQ(RunKept("timeout -k 2 60 networkctl reload", path).exit_code, 1);
+  EXPECT_EQ(RunKept("timeout -k 2 60 systemctl --no-reload enable", path).exit_code, 0);
+  EXPECT_EQ(RunKept("env SYSTEMD_OFFLINE=1 stat ../../held-journal").exit_code, 1);
+  EXPECT_EQ(RunKept("sh -c 'stat ../../held-journal' SYSTEMD_OFFLINE=1").exit_code, 0);
+  EXPECT_EQ(RunKept("env SYSTEMD_OFFLINE=0 stat ../../held-journal").exit_code, 0);
 }
 
 // netplan 1.1 makes files for networkd, which is not root, with the umask that it has.
