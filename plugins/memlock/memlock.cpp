@@ -84,12 +84,6 @@ std::string FormatBytes(const MemoryLimit& limit) {
   return limit.IsUnlimited() ? "unlimited" : fmt::format("{}", limit.bytes);
 }
 
-std::string FormatWithUnit(const MemoryLimit& limit) {
-  if (limit.IsUnlimited()) return "unlimited";
-  return limit.bytes % 1024 == 0 ? fmt::format("{} KiB", limit.bytes / 1024)
-                                 : fmt::format("{} bytes", limit.bytes);
-}
-
 std::string FormatLimits(const MemlockLimits& limits, std::string (*format)(const MemoryLimit&)) {
   if (limits.soft == limits.hard) return format(limits.hard);
   return fmt::format("soft {}, hard {}", format(limits.soft), format(limits.hard));
@@ -206,8 +200,8 @@ std::vector<Resource> Resources(const PluginInput& input) {
                        .interrupts = ListCutOffByReload(input.facts),
                        .label = before == nullptr
                                     ? ""
-                                    : fmt::format("{} → {}", FormatLimits(*before, FormatWithUnit),
-                                                  FormatWithUnit(GetWantedLimit(*wanted))),
+                                    : fmt::format("{} → {}", FormatLimits(*before, FormatLimit),
+                                                  FormatLimit(GetWantedLimit(*wanted))),
                        .activates = std::string(kSystemFile),
                        .blocked = FindFileObstacle(input.facts, std::string(kSystemFile),
                                                    input.cluster.name, input.cluster.former_name),

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "reconciler/model/facts/description.h"
 #include "reconciler/model/facts/fact.h"
@@ -16,6 +17,9 @@ struct MemoryLimit {
   bool IsUnlimited() const { return bytes == kUnlimited; }
   auto operator<=>(const MemoryLimit&) const = default;
 };
+
+// For people: in KiB as `ulimit -l` has it, in bytes where it is no whole number of them.
+std::string FormatLimit(const MemoryLimit& limit);
 
 struct MemlockLimits {
   MemoryLimit soft;

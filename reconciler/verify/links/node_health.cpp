@@ -38,10 +38,6 @@ bool HasHardwareHca(const NodeFacts& facts) {
                      [](const auto& hca) { return !hca.second.device.slot.empty(); });
 }
 
-std::string FormatLimit(const MemoryLimit& limit) {
-  return limit.IsUnlimited() ? "unlimited" : fmt::format("{} KiB", limit.bytes / 1024);
-}
-
 // Where the manifest has `memlock`, its own checks say more.
 void CheckMemlock(const ClusterSpec& cluster, const NodeSpec& node, const NodeFacts& facts,
                   std::vector<Check>& checks) {

@@ -176,12 +176,6 @@ void JudgePort(std::vector<Check>& checks, const RailPort& port, const Rate& rat
   JudgeSpeed(checks[5], rate, link);
 }
 
-std::string FormatLimit(const MemoryLimit& limit) {
-  if (limit.IsUnlimited()) return "unlimited";
-  return limit.bytes % 1024 == 0 ? fmt::format("{} KiB", limit.bytes / 1024)
-                                 : fmt::format("{} bytes", limit.bytes);
-}
-
 // nullopt: the manifest does not require it. Its numbers count KiB.
 std::optional<MemoryLimit> ReadWantedMemlock(const ClusterSpec& cluster, const NodeSpec& node) {
   const Member* section = cluster.FindSection(node.name, "memlock");
