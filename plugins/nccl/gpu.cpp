@@ -7,24 +7,24 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
-using Answer = GpuReach::Answer;
-
 // The manifest's `gpudirect: dmabuf` declares what no file shows; what rules it out stands.
 bool Counts(const GpuReach& reach, const std::optional<GpuSection>& gpu) {
   const bool promised = gpu && gpu->mode == GpuMode::kDmabuf;
-  return reach.answer == Answer::kYes || (promised && reach.answer == Answer::kUndecided);
+  return reach.answer == GpuReach::Answer::kYes ||
+         (promised && reach.answer == GpuReach::Answer::kUndecided);
 }
 
 std::string ExplainDirect(const GpuReach& reach) {
-  return reach.answer == Answer::kYes ? reach.why : "gpudirect: dmabuf says so in the manifest";
+  return reach.answer == GpuReach::Answer::kYes ? reach.why
+                                                : "gpudirect: dmabuf says so in the manifest";
 }
 
 ModeDecision DecideDmabuf(const GpuReach& own) {
   ModeDecision decision{.direct = true,
                         .why = "mode dmabuf: the HCA may read GPU memory at any distance"};
-  if (own.answer == Answer::kNo)
+  if (own.answer == GpuReach::Answer::kNo)
     decision.blocked = "mode dmabuf cannot hold here: " + DescribeWithDriver(own);
-  if (own.answer == Answer::kUnknown) {
+  if (own.answer == GpuReach::Answer::kUnknown) {
     decision.blocked = "cannot determine whether mode dmabuf holds here: " + own.why;
   }
   return decision;
@@ -52,16 +52,16 @@ ModeDecision DecideMode(const Section& section, const ClusterSpec& cluster, cons
     }
     const std::optional<GpuSection> gpu_of_peer = ReadGpuSection(cluster, name);
     const GpuReach reach = JudgeReach(gpu_of_peer, peer);
-    if (!Counts(reach, gpu_of_peer) && reach.answer != Answer::kUnknown) {
+    if (!Counts(reach, gpu_of_peer) && reach.answer != GpuReach::Answer::kUnknown) {
       return {.why = fmt::format("mode auto is safe here because of {}: {}", name, reach.why)};
     }
   }
   for (const NodeSpec& node : cluster.nodes) {
     const auto found = all.nodes.find(node.name);
     const std::optional<GpuSection> gpu_of_peer = ReadGpuSection(cluster, node.name);
-    const GpuReach reach = found != all.nodes.end()
-                               ? JudgeReach(gpu_of_peer, found->second)
-                               : GpuReach{.answer = Answer::kUnknown, .why = "it was not read"};
+    const GpuReach reach = found != all.nodes.end() ? JudgeReach(gpu_of_peer, found->second)
+                                                    : GpuReach{.answer = GpuReach::Answer::kUnknown,
+                                                               .why = "it was not read"};
     if (Counts(reach, gpu_of_peer)) continue;
     return {.blocked = fmt::format("cannot determine what mode auto is, because of {}: {}",
                                    node.name, reach.why)};
