@@ -212,7 +212,7 @@ Observed<std::string> DescribeUnit(const PluginInput& input, const BootService* 
                      IsActive(*service) ? "active" : "inactive");
 }
 
-// It works on the files, so that it outlives a restart and needs no reload of systemd, which would
+// It works on the files, so that it outlives a restart. Without a reload of systemd, which would
 // run netplan's generator.
 RunCommand SetEnabled(const std::string& name, bool enabled) {
   return {.argv = {"systemctl", "--no-reload", enabled ? "enable" : "disable", "--", name},

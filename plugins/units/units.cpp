@@ -39,7 +39,8 @@ RunCommand MakeJob(std::string_view verb, const UnitSpec& unit) {
 }
 
 // Works on the files, so that it outlives a restart, and needs no reload before it; the one reload
-// comes with the triggers.
+// comes with the triggers. For a service with a script in /etc/init.d systemctl runs update-rc.d,
+// which reloads all the same.
 RunCommand MakeLinkCommand(bool enabled, const UnitSpec& unit) {
   return {.argv = {"systemctl", "--no-reload", enabled ? "enable" : "disable", "--", unit.name},
           .time_limit_s = kLinkLimitS,
