@@ -34,7 +34,7 @@ const LinkFact* FindLink(const ClusterFacts& facts, const NodeName& node,
   return link == found->second.links.end() ? nullptr : &link->second;
 }
 
-bool IsLinkLocal(const Ipv4Prefix& address) { return kLinkLocal.Overlaps(address); }
+bool OverlapsLinkLocal(const Ipv4Prefix& address) { return kLinkLocal.Overlaps(address); }
 
 // The one address of a port that a manifest can keep, or why there is none.
 struct PortAddress {
@@ -48,7 +48,7 @@ PortAddress FindAddress(const ClusterFacts& facts, const NodeName& node,
   if (link == nullptr) return {.why = "is not there"};
   std::vector<Ipv4Prefix> kept;
   std::copy_if(link->ipv4.begin(), link->ipv4.end(), std::back_inserter(kept),
-               [](const Ipv4Prefix& address) { return !IsLinkLocal(address); });
+               [](const Ipv4Prefix& address) { return !OverlapsLinkLocal(address); });
   if (kept.size() == 1) {
     const Ipv4Prefix& only = kept.front();
     if (only.length < kShortestSubnet || only.length > kLongestSubnet) {
@@ -157,7 +157,8 @@ class AddressFinder {
     if (rails.size() < 2 || !others_stay) return;
     for (const auto& [node, netdev] : rails.back().netdevs) {
       const LinkFact* link = FindLink(facts_, node, netdev);
-      if (link == nullptr || link->ipv4.size() != 1 || !IsLinkLocal(link->ipv4.front())) return;
+      if (link == nullptr || link->ipv4.size() != 1 || !OverlapsLinkLocal(link->ipv4.front()))
+        return;
     }
     found_.link_local = true;
     found_.subnets.back() = kLinkLocal;
@@ -178,7 +179,7 @@ class AddressFinder {
       if (link == nullptr) continue;
       std::vector<std::string> old;
       for (const Ipv4Prefix& address : link->ipv4) {
-        if (!IsLinkLocal(address)) old.push_back(ToString(address.address));
+        if (!OverlapsLinkLocal(address)) old.push_back(ToString(address.address));
       }
       if (old.empty()) continue;
       moves.push_back(fmt::format("{} {} {} → {}", node, netdev, Join(old, " and "),

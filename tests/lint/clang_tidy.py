@@ -171,19 +171,29 @@ def judge(program, build, entry, clean):
     return run.stdout + re.sub(r"(?m)^\d+ warnings? (generated|treated).*\n", "", run.stderr)
 
 
+def halves(group):
+    """A list of entries in two, or nothing where it cannot be divided."""
+    return [group[:len(group) // 2], group[len(group) // 2:]] if len(group) > 1 else []
+
+
+def parts(group):
+    """A list of entries, and all that it is divided into."""
+    return [group, *(part for half in halves(group) for part in parts(half))]
+
+
 def judge_together(program, build, group, clean):
-    """The same about a list of entries: one by one, where they cannot be compiled as one file after all."""
+    """The same about a list of entries: half of them at a time, where they cannot be compiled as one file after all."""
     complaint = judge(program, build, compile_together(group, build), clean)
     if len(group) == 1 or "[clang-diagnostic-error]" not in complaint:
         return complaint
-    return "".join(judge(program, build, entry, clean) for entry in group)
+    return "".join(judge_together(program, build, half, clean) for half in halves(group))
 
 
 def check(build, groups):
     program = tidy_program()
     clean = build / "clean"
     clean.mkdir(exist_ok=True)
-    commands = [entry for group in groups for entry in (*group, compile_together(group, build))]
+    commands = [compile_together(part, build) for group in groups for part in parts(group)]
     (build / "compile_commands.json").write_text(json.dumps(commands), encoding="utf-8")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return [complaint for complaint in pool.map(lambda group: judge_together(program, build, group, clean), groups)
@@ -209,7 +219,7 @@ def self_test():
         other = write("other", moved.replace("return a + b", "return b").replace("Get", "GetThird").replace("Twice", "Thrice")
                       + "namespace {\nstruct Third {};\n}  // namespace\n")
         for attempt in ("first", "second"):  # what is not clean is not remembered as clean
-            for group in ([bad], [bad, other], [bad, good]):  # the last two cannot be compiled together
+            for group in ([bad], [bad, other], [bad, good], [good, other, bad]):  # good and bad cannot be compiled together
                 found = check(build, [group])
                 if not any("bugprone-use-after-move" in complaint for complaint in found):
                     sys.exit(f"self-test: wanted bugprone-use-after-move in the {attempt} run, found {found}")

@@ -82,7 +82,7 @@ std::string FormatSwitches(const ClusterSpec& cluster, const Fabric& fabric) {
   return text;
 }
 
-std::string FormatRails(const std::vector<int>& rails) {
+std::string FormatCommonRails(const std::vector<int>& rails) {
   std::vector<std::string> names;
   for (const int rail : rails) names.push_back(FormatRailName(rail));
   return names.empty() ? "no common rail" : Join(names, " ");
@@ -93,7 +93,8 @@ std::string FormatReach(const std::vector<PairReach>& reach) {
   std::map<std::string, std::vector<const PairReach*>> groups;
   std::vector<std::string> order;
   for (const PairReach& pair : reach) {
-    const std::string key = fmt::format("{} {}", FormatRails(pair.rails), std::lround(pair.gbps));
+    const std::string key =
+        fmt::format("{} {}", FormatCommonRails(pair.rails), std::lround(pair.gbps));
     if (!groups.contains(key)) order.push_back(key);
     groups[key].push_back(&pair);
   }
@@ -106,7 +107,7 @@ std::string FormatReach(const std::vector<PairReach>& reach) {
     const std::string who = pairs.size() == reach.size() && pairs.size() > 1 ? "every pair"
                             : names.size() <= kNamed                         ? Join(names, " ")
                                                      : fmt::format("{} pairs", names.size());
-    Row row = {FormatRails(pairs.front()->rails), who};
+    Row row = {FormatCommonRails(pairs.front()->rails), who};
     if (!pairs.front()->rails.empty()) row.insert(row.begin() + 1, FormatRate(pairs.front()->gbps));
     rows.push_back(std::move(row));
   }
