@@ -7,6 +7,7 @@
 #include "plugins/common/commands/one_line.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/login_units.h"
+#include "plugins/common/systemctl/set_enabled.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/reads/boot_services.h"
@@ -210,13 +211,6 @@ Observed<std::string> DescribeUnit(const PluginInput& input, const BootService* 
   }
   return fmt::format("{} {}", IsEnabled(*service) ? "enabled" : "disabled",
                      IsActive(*service) ? "active" : "inactive");
-}
-
-// It works on the files, so that it outlives a restart. Without a reload of systemd, which would
-// run netplan's generator.
-RunCommand SetEnabled(const std::string& name, bool enabled) {
-  return {.argv = {"systemctl", "--no-reload", enabled ? "enable" : "disable", "--", name},
-          .at_boot = enabled};
 }
 
 std::vector<RunCommand> SetAsBefore(const BootService& service) {

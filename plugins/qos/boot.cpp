@@ -6,6 +6,7 @@
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/escape.h"
 #include "plugins/common/systemctl/gpu_containers.h"
+#include "plugins/common/systemctl/set_enabled.h"
 #include "plugins/qos/reads.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
@@ -47,11 +48,6 @@ std::string FormatUnit(const Section& section, const QosFacts& facts,
     }
   }
   return text + "[Install]\nWantedBy=multi-user.target\n";
-}
-
-RunCommand SetEnabled(bool enabled) {
-  return {.argv = {"systemctl", "--no-reload", enabled ? "enable" : "disable", "--", kUnitName},
-          .at_boot = true};
 }
 
 }  // namespace
@@ -105,10 +101,10 @@ std::vector<Resource> MakeBootUnit(const Section& section, const PluginInput& in
       .node = input.node.name,
       .desired = ResourceState("enabled"),
       .observed = AsState(state),
-      .apply = {SetEnabled(true)},
-      .revert = {SetEnabled(false)},
+      .apply = {SetEnabled(kUnitName, true)},
+      .revert = {SetEnabled(kUnitName, false)},
       .triggers = {reload},
-      .prune_commands = PruneCommands{.before = {SetEnabled(false)}, .after = {reload}},
+      .prune_commands = PruneCommands{.before = {SetEnabled(kUnitName, false)}, .after = {reload}},
       .interrupts = is_enabled ? "" : ListCutOffByReload(input.facts),
       .blocked = FindFileObstacle(input.facts, path, input.cluster.name, input.cluster.former_name),
       .where = input.cluster.Mark(section.position)};

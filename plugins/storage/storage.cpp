@@ -8,6 +8,7 @@
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/gpu_containers.h"
+#include "plugins/common/systemctl/set_enabled.h"
 #include "plugins/storage/diagnose.h"
 #include "plugins/storage/reads.h"
 #include "plugins/storage/section.h"
@@ -63,11 +64,6 @@ RunCommand MakeReload() {
 // A target that does not answer must fail no apply.
 RunCommand MakeStart(const std::string& unit) {
   return {.argv = {"systemctl", "--no-block", "start", "--", unit}, .id = "start " + unit};
-}
-
-RunCommand SetEnabled(const std::string& unit, bool enabled) {
-  return {.argv = {"systemctl", "--no-reload", enabled ? "enable" : "disable", "--", unit},
-          .at_boot = true};
 }
 
 RunCommand MakeStop(const std::string& unit) {

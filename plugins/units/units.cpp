@@ -7,6 +7,7 @@
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/gpu_containers.h"
+#include "plugins/common/systemctl/set_enabled.h"
 #include "plugins/units/section.h"
 #include "plugins/units/state.h"
 #include "reconciler/base/mark.h"
@@ -15,7 +16,6 @@ namespace reconciler::plugins::units {
 namespace {
 
 constexpr int kReloadLimitS = 60;
-constexpr int kLinkLimitS = 30;
 constexpr int kJobLimitS = 120;  // systemd's own limit for starting or stopping is 90 s
 
 std::string MakeUnitPath(const UnitSpec& unit) { return "/etc/systemd/system/" + unit.name; }
@@ -36,15 +36,6 @@ RunCommand MakeJob(std::string_view verb, const UnitSpec& unit) {
           .time_limit_s = kJobLimitS,
           .id = fmt::format("{} {}", verb, unit.name),
           .must_succeed = verb == "start"};
-}
-
-// Works on the files, so that it outlives a restart, and needs no reload before it; the one reload
-// comes with the triggers. For a service with a script in /etc/init.d systemctl runs update-rc.d,
-// which reloads all the same.
-RunCommand MakeLinkCommand(bool enabled, const UnitSpec& unit) {
-  return {.argv = {"systemctl", "--no-reload", enabled ? "enable" : "disable", "--", unit.name},
-          .time_limit_s = kLinkLimitS,
-          .at_boot = true};
 }
 
 RunCommand MakeFindCommand(const UnitSpec& unit) {
@@ -132,7 +123,7 @@ PruneCommands MakePruneCommands(const UnitSpec& unit, const UnitState& before, b
   if (unit.enabled) prune_commands.after.push_back(Reload());
   if (unit.enabled && (before.unit_file == "enabled" || before.unit_file == "disabled" ||
                        before.unit_file.empty())) {
-    prune_commands.before.push_back(MakeLinkCommand(before.unit_file == "enabled", unit));
+    prune_commands.before.push_back(SetEnabled(unit.name, before.unit_file == "enabled"));
   }
   if (unit.active && *unit.active != ran) {
     prune_commands.before.push_back(MakeJob(ran ? "start" : "stop", unit));
@@ -171,11 +162,11 @@ Resource MakeState(const PluginInput& input, const UnitSpec& unit) {
   const bool runs = Runs(observed);
   resource.prune_commands = MakePruneCommands(unit, *state, runs);
   if (unit.enabled) {
-    resource.apply.push_back(MakeLinkCommand(*unit.enabled, unit));
+    resource.apply.push_back(SetEnabled(unit.name, *unit.enabled));
     // Empty: the unit does not exist yet, and must not leave a link behind when it goes again.
     const std::string& before = state->unit_file;
     if (before == "enabled" || before == "disabled" || before.empty()) {
-      resource.revert.push_back(MakeLinkCommand(before == "enabled", unit));
+      resource.revert.push_back(SetEnabled(unit.name, before == "enabled"));
       // Once its file is gone the command fails, which systemd 255 takes for a change of all units
       // that is not loaded yet.
       if (before.empty()) resource.revert.push_back(Reload());
