@@ -153,7 +153,8 @@ std::string NameInSys(const std::string& netdev) { return "/sys/class/net/" + ne
 // `files`: those that were generated.
 RunCommand Reload(Renderer renderer, const std::vector<std::string>& files) {
   if (renderer == Renderer::kNetworkd) {
-    return {.argv = {"networkctl", "reload"}, .time_limit_s = kActivateLimitS};
+    return {
+        .argv = {"networkctl", "reload"}, .time_limit_s = kActivateLimitS, .without_reload = true};
   }
   RunCommand command{.argv = {"nmcli", "connection", "load"}, .time_limit_s = kActivateLimitS};
   command.argv.insert(command.argv.end(), files.begin(), files.end());
@@ -190,7 +191,10 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
   };
   std::vector<std::string> makes = files;
   makes.emplace_back(kUdevRules);
-  for (RunCommand& command : commands) command.makes = makes;
+  for (RunCommand& command : commands) {
+    command.makes = makes;
+    command.without_reload = true;
+  }
   commands.push_back(Reload(renderer, files));
   for (std::size_t i = 0; i < commands.size(); ++i) {
     commands[i].id = fmt::format("regenerate the network, step {}", i + 1);
@@ -199,13 +203,17 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
 }
 
 RunCommand RemoveGenerated(Renderer renderer, const std::vector<std::string>& ours) {
-  RunCommand remove{.argv = {"rm", "-f", "--"}, .makes = ListGeneratedFiles(renderer, ours)};
+  RunCommand remove{.argv = {"rm", "-f", "--"},
+                    .makes = ListGeneratedFiles(renderer, ours),
+                    .without_reload = true};
   remove.argv.insert(remove.argv.end(), remove.makes.begin(), remove.makes.end());
   return remove;
 }
 
 RunCommand RemoveGeneratedMasters(Renderer renderer, const std::vector<std::string>& masters) {
-  RunCommand remove{.argv = {"rm", "-f", "--"}, .makes = ListMasterFiles(renderer, masters)};
+  RunCommand remove{.argv = {"rm", "-f", "--"},
+                    .makes = ListMasterFiles(renderer, masters),
+                    .without_reload = true};
   remove.argv.insert(remove.argv.end(), remove.makes.begin(), remove.makes.end());
   return remove;
 }
@@ -300,7 +308,7 @@ Trial MakeTrial(std::string path) {
 
 RunCommand ReloadFiles(Renderer renderer) {
   RunCommand reload = renderer == Renderer::kNetworkd
-                          ? RunCommand{.argv = {"networkctl", "reload"}}
+                          ? RunCommand{.argv = {"networkctl", "reload"}, .without_reload = true}
                           : RunCommand{.argv = {"nmcli", "connection", "reload"}};
   reload.id = "reload the network's files";
   return reload;
@@ -313,6 +321,7 @@ RunCommand Reconfigure(Renderer renderer, const std::string& netdev) {
   switch (renderer) {
     case Renderer::kNetworkd:
       command.argv = {"networkctl", "reconfigure", netdev};
+      command.without_reload = true;
       break;
     case Renderer::kNetworkManager:
       command.argv = {"nmcli", "--wait", kNmcliWaitS,         "connection",

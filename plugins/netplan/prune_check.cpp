@@ -292,6 +292,7 @@ void BringUpToDate(Change& change) {
     std::vector<std::string>& argv = trigger.argv;
     if (argv.size() < 2 || argv[0] != "netplan" || argv[1] != "generate") continue;
     argv.insert(argv.begin(), {"env", "SYSTEMD_OFFLINE=1"});
+    trigger.without_reload = true;
   }
   for (Action& action : change.actions) {
     const Trial trial = GetTrial(action);

@@ -52,6 +52,9 @@ struct RunCommand {
   // Only for a trigger or an action: generated files that it helps to make or removes. They are
   // journalled before the first change. A revert restores them byte for byte, and does not run it.
   std::vector<std::string> makes;
+  // It cannot make systemd reload its units, so that nothing has to be kept from the generators
+  // that a reload runs. A command with `sets` needs no such mark.
+  bool without_reload = false;
   bool operator==(const RunCommand&) const = default;
 };
 

@@ -17,7 +17,6 @@ WHOLE = ["ip", "link", "unit", "module"]
 ALLOWED = [
     ("reconciler/apply/guard/", ["ssh", "sysctl", "systemctl", "unit"],
      "the guard's own shell: its timer, the units that carry logins, and the services that read files at a start"),
-    ("reconciler/node/helper/generated.sh", ["networkctl"], "networkd's own program, for which nothing has to be kept"),
     ("reconciler/apply/drill.", ["sysctl"], "a drill sets a value that no one uses, as a plugin would"),
     ("reconciler/cabling/view.cpp", ["host", "link"], "names of our own script about a port and who it hears"),
     ("reconciler/discovery/managed.cpp", ["hosts"], "a section of the manifest that discover writes"),

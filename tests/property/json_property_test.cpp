@@ -115,7 +115,8 @@ RunCommand AnyCommand() {
           .must_succeed = *rc::gen::arbitrary<bool>(),
           .at_boot = *rc::gen::arbitrary<bool>(),
           .sets = HostileBytes(),
-          .makes = Several(HostileBytes)};
+          .makes = Several(HostileBytes),
+          .without_reload = *rc::gen::arbitrary<bool>()};
 }
 
 Trial AnyTrial() { return {.path = HostileBytes(), .generator = Several(HostileBytes)}; }

@@ -28,8 +28,10 @@ std::vector<Step> ListSteps(const GuardedStage& stage) {
 
 // Only what had begun is reverted, and only where it is.
 std::string BuildIfBegun(std::size_t step, std::string_view how, const RunCommand& command) {
-  const std::string where =
-      command.sets.empty() ? "" : fmt::format("if_there {} ", QuoteForShell(command.sets));
+  const std::string where = !command.sets.empty()
+                                ? fmt::format("if_there {} ", QuoteForShell(command.sets))
+                            : command.without_reload ? "without_reload "
+                                                     : "";
   return fmt::format("if_begun {} {}{} {}\n", step, where, how, FormatCommand(command));
 }
 

@@ -61,9 +61,12 @@ std::string BuildStepCall(const Step& step, std::size_t number, bool marked) {
       return fmt::format("remove_file {} {}", number, QuoteForShell(remove.path));
     }
     std::string operator()(const RunCommand& command) const {
-      const std::string where = command.sets.empty() ? ""
-                                : prune ? fmt::format("if_there {} ", QuoteForShell(command.sets))
-                                        : std::string("without_reload ");
+      std::string where;
+      if (prune && !command.sets.empty()) {
+        where = fmt::format("if_there {} ", QuoteForShell(command.sets));
+      } else if (command.without_reload || !command.sets.empty()) {
+        where = "without_reload ";
+      }
       return fmt::format("{}command_step {} {} {} {}", where, marked ? std::to_string(number) : "-",
                          command.time_limit_s, QuoteForShell(command.user),
                          JoinForShell(command.argv));

@@ -20,6 +20,7 @@ void Write(const RunCommand& command, JsonText& json) {
   json.Bool("at_boot", command.at_boot);
   json.Text("sets", command.sets);
   json.Texts("makes", command.makes);
+  if (command.without_reload) json.Bool("without_reload", true);
   json.EndObject();
 }
 
@@ -40,6 +41,7 @@ RunCommand ReadCommand(const JsonReader& reader) {
   if (reader.Has("at_boot")) command.at_boot = reader.At("at_boot").Bool();
   if (reader.Has("sets")) command.sets = reader.At("sets").Text();
   if (reader.Has("makes")) command.makes = ReadTexts(reader.At("makes"));
+  if (reader.Has("without_reload")) command.without_reload = reader.At("without_reload").Bool();
   return command;
 }
 

@@ -46,25 +46,18 @@ remove_empty() { [ ! -d "${HOLD%/*}" ] || rmdir -- "${HOLD%/*}" 2>/dev/null || :
 # this script.
 with_usual_umask() { (umask 022; exec "$@"); } # PROGRAM…
 
-# For a command that reloads no unit: nothing is generated behind it.
+# For a command that cannot make systemd reload its units: nothing is generated behind it. `systemctl enable --no-reload` can: for
+# a service that also has a script in /etc/init.d it runs update-rc.d, which reloads.
 without_reload() { # COMMAND…
   reloads=no; "$@"; set -- $?
   reloads=
   return "$1"
 }
 
-# Programs that cannot make systemd reload, or are called in a way that cannot, so that nothing is kept for them. `systemctl enable` with
-# --no-reload is not one: for a service that also has a script in /etc/init.d it runs update-rc.d, which reloads.
-reloads_nothing() { # COMMAND…
-  case "$1 ${2:-}" in 'timeout -k') shift 4 ;; esac
-  case "$1 ${2:-}" in 'env SYSTEMD_OFFLINE=1') return 0 ;; esac
-  case $1 in cp | find | install | mkdir | networkctl | rm | rmdir | stat) return 0 ;; *) return 1 ;; esac
-}
-
 # In a session `say` fails, so that nothing is run. In a revert it does not, and the command runs without this.
 keep_generated() { # COMMAND…
   held=$HOLD-${J##*/}
-  if { [ -n "${reloads:-}" ] || reloads_nothing "$@"; } && [ ! -d "$held" ]; then with_usual_umask "$@"; return; fi
+  if [ -n "${reloads:-}" ] && [ ! -d "$held" ]; then with_usual_umask "$@"; return; fi
   restore_cut_off
   if ! hold_generated; then
     release_held

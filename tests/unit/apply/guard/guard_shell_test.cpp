@@ -372,6 +372,16 @@ TEST_F(GuardScriptTest, WhatIsGoneHasNothingToRestoreAndTheRevertSucceeds) {
   EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");
 }
 
+TEST_F(GuardScriptTest, ATriggerThatCannotReloadUnitsKeepsNoGeneratedFilesInARevert) {
+  Change change = Write(Path("etc/x"), "after");
+  change.triggers = {RunCommand{.argv = {"copy"}, .without_reload = true},
+                     RunCommand{.argv = {"make"}}};
+  EXPECT_THAT(BuildGuardScript(Journal(), {{.changes = {change}}}),
+              testing::AllOf(testing::HasSubstr(
+                                 "if_begun 0 without_reload live as '' timeout -k 2 30 'copy'\n"),
+                             testing::HasSubstr("if_begun 0 live as '' timeout -k 2 30 'make'\n")));
+}
+
 TEST_F(GuardScriptTest, GeneratedFilesReturnByteForByteWithoutTheirGenerator) {
   Put("etc/x", "before");
   Put("run/kept", "generated before");

@@ -308,13 +308,14 @@ TEST_F(ApplyScriptTest, ATriggerThatNoRevertLooksForLeavesNothingInTheJournal) {
   EXPECT_FALSE(std::filesystem::exists(Path("journal/1")));
 }
 
-// It reloads no unit. Of what makes files that is not known.
-TEST(BuildActivateRequest, WhatSetsAValueKeepsNoGeneratedFiles) {
+TEST(BuildActivateRequest, WhatCannotReloadUnitsKeepsNoGeneratedFiles) {
   const auto activate = [](const RunCommand& command) {
     return BuildActivateRequest({{0, command}}, 0, "/journal");
   };
   EXPECT_THAT(activate({.argv = {"set"}, .sets = "/proc/sys/x"}),
               testing::HasSubstr("'run set' without_reload command_step 0 30 '' 'set'\n"));
+  EXPECT_THAT(activate({.argv = {"copy"}, .without_reload = true}),
+              testing::HasSubstr("'run copy' without_reload command_step 0 30 '' 'copy'\n"));
   EXPECT_THAT(activate({.argv = {"make"}, .makes = {"/run/x"}}),
               testing::HasSubstr("'run make' command_step 0 30 '' 'make'\n"));
   EXPECT_THAT(activate({.argv = {"reload"}}),

@@ -81,6 +81,15 @@ ClusterFacts SomeFacts() {
       .throttled = Unknown{"no"},
       .containers = std::vector<ContainerFact>{{"0123", true, {MemoryLimit::kUnlimited}}}};
   node.apply = {.undecided = {"0a49-11"}, .lease = "root@desk pid 812"};
+  node.ledger = Ledger{
+      .cluster = "homelab",
+      .generation = 3,
+      .entries = {{.kind = "file",
+                   .name = "/etc/x",
+                   .plugin = "hosts",
+                   .generation = 2,
+                   .original = {RemoveFile{"/etc/x", {"/run/x"}}},
+                   .triggers = {RunCommand{.argv = {"make", "x"}, .without_reload = true}}}}};
   ClusterFacts facts;
   facts.nodes["spark-1"] = node;
   facts.unreachable["spark-2"] = {
@@ -105,7 +114,7 @@ Plan SomePlan() {
       .revert = {RunCommand{
           .argv = {"false"}, .must_succeed = true, .at_boot = true, .sets = "/sys/x"}},
       .triggers = {RunCommand{
-          .argv = {"systemctl", "daemon-reload"}, .id = "reload", .makes = {"/run/z"}}},
+          .argv = {"make", "z"}, .id = "z", .makes = {"/run/z"}, .without_reload = true}},
       .impact = Impact::kLinkFlap,
       .deferred = true,
       .fingerprint = "0123456789abcdef",

@@ -357,6 +357,7 @@ TEST(NetplanAdopt, NetplanOfAnEarlierLedgerReloadsNoUnit) {
   one.Prune(change, /*uninstall=*/true);
   EXPECT_THAT(test::Lines(change.triggers),
               ElementsAre("env SYSTEMD_OFFLINE=1 netplan generate --root-dir /run/x"));
+  EXPECT_TRUE(change.triggers[0].without_reload);
 }
 
 TEST(NetplanAdopt, WhereNetplanRunsNoContainerLosesItsGpu) {

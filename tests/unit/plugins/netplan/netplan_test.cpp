@@ -216,6 +216,15 @@ TEST(Netplan, APortThatIsGoneHasNoLiveValuesToRestore) {
   }
 }
 
+TEST(Netplan, OnlyTheCommandsOfNetworkManagerMayMakeSystemdReloadItsUnits) {
+  for (const RunCommand& command : Scenario().Find(Get(), kFile).triggers) {
+    EXPECT_TRUE(command.without_reload) << testing::PrintToString(command.argv);
+  }
+  for (const RunCommand& command : NetworkManagerScenario().Find(Get(), kFile).triggers) {
+    EXPECT_NE(command.without_reload, command.argv[0] == "nmcli") << command.argv[0];
+  }
+}
+
 // All but the reload of what was made.
 TEST(Netplan, WhatMakesGeneratedFilesNamesThem) {
   const auto triggers = Scenario().Find(Get(), kFile).triggers;
