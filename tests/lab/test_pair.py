@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+import statistics
 import unittest
 
 from spark_lab import LabTest, cluster, speed, temporary_folder
@@ -97,8 +98,8 @@ class PairFromBare(LabTest):
                                         "/proc/self/limits").split()[3], str(4096 * 1024))
 
     def count_processes(self, *arguments):
-        """What the program starts on the first node: its namespace numbers processes one after the other. The least of some
-        rounds, since the node starts some for itself."""
+        """What the program starts on the first node: its namespace numbers processes one after the other. The most frequent number
+        of some rounds: the node starts some for itself, threads are numbered too, and one less was seen on a busy node."""
         def last():
             return int(self.lab.sh(1, "echo $$"))
 
@@ -107,7 +108,7 @@ class PairFromBare(LabTest):
             if arguments:
                 self.spark(*arguments, expect=0)
             return last() - before
-        return min(follow(*arguments) for _ in range(6)) - min(follow() for _ in range(12))
+        return statistics.mode(follow(*arguments) for _ in range(7)) - statistics.mode(follow() for _ in range(13))
 
     def test_2_a_plan_starts_exactly_so_many_processes_on_a_node(self):
         """Whoever adds one decides that it is worth it: docs/benchmarks.md has the number."""
