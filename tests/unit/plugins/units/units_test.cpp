@@ -172,9 +172,10 @@ TEST(Units, UnwantedUnitIsDisabledAndStopped) {
   EXPECT_THAT(ListSteps(resources),
               ElementsAre("run systemctl --no-reload disable -- demo.service",
                           "run systemctl stop -- demo.service", "run systemctl daemon-reload"));
-  EXPECT_EQ(Diff(resources[1], "units")->detail, "enabled active → disabled inactive");
-  EXPECT_EQ(Diff(resources[1], "units")->impact, Impact::kNone);  // stopped is not restarted
-  const auto& start = std::get<RunCommand>(Diff(resources[1], "units")->revert.back());
+  const std::optional<Change> change = Diff(resources[1], "units");
+  EXPECT_EQ(change->detail, "enabled active → disabled inactive");
+  EXPECT_EQ(change->impact, Impact::kNone);  // stopped is not restarted
+  const auto& start = std::get<RunCommand>(change->revert.back());
   EXPECT_EQ(start.argv.at(1), "start");
   EXPECT_TRUE(start.must_succeed);  // it ran before
 }
