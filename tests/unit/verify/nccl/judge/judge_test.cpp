@@ -32,11 +32,11 @@ NcclJudgement Judged(const NcclEvidence& evidence) {
 
 NcclJudgement Judged(const NcclScenario& scenario) { return Judged(MakeEvidence(scenario)); }
 
-const Check& FindCheck(const NcclJudgement& judged, const std::string& what) {
+const Check& FindCheck(const NcclJudgement& judged, std::string_view what) {
   for (const Check& check : judged.checks) {
     if (check.what == what) return check;
   }
-  throw std::out_of_range(what);
+  throw std::out_of_range(std::string(what));
 }
 
 struct Said {
