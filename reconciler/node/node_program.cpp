@@ -24,12 +24,35 @@ constexpr Milliseconds kProgramLimit = std::chrono::seconds(60);
 constexpr std::size_t kLineWidth = 76;  // of base64, as `base64` itself writes it
 constexpr std::string_view kFolder = "/var/lib/spark-reconcile/bin";
 
+constexpr int kDoesNotStart = 3;        // exit status of an upload
 constexpr std::size_t kRunDigits = 16;  // at the end of a path that belongs to one run
 
 Error MakeRefusedError(const NodeSpec& node, const ScriptReply& reply) {
   return {.kind = ErrorKind::kVerify,
           .message = fmt::format("wanted spark-verify copied to {}, found: {}", node.name,
                                  MakePrintable(Trim(reply.err.empty() ? reply.out : reply.err)))};
+}
+
+// Of the loader's and the shell's lines only the end is worth reading: both begin with paths, and
+// the loader ends with "(required by PATH)".
+Error MakeNotStartedError(const NodeSpec& node, const ScriptReply& reply) {
+  const std::vector<std::string> lines = SplitLines(reply.err);
+  std::string said = lines.empty() ? "nothing" : MakePrintable(lines.back());
+  said.resize(std::min(said.find(" (required by"), said.size()));
+  const std::size_t colon = said.rfind(": ");
+  if (colon != std::string::npos) said.erase(0, colon + 2);
+  std::string hint;
+  if (said.find("GLIBC_") != std::string::npos) {
+    hint = fmt::format(
+        "the libc of {} is too old: use a spark-reconcile built on a release no newer than the "
+        "node's",
+        node.name);
+  } else if (said == "Permission denied") {
+    hint = fmt::format("mount the file system of {} without noexec", kFolder);
+  }
+  return {.kind = ErrorKind::kVerify,
+          .message = fmt::format("wanted spark-verify to start on {}, found: {}", node.name, said),
+          .hint = std::move(hint)};
 }
 
 // It is a part of a file's name here, and of messages.
@@ -108,8 +131,10 @@ Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std:
   if (Trim(there->out) == ComputeSha256Hex(*program)) return path;
   const auto reply = pool.Run(node, BuildUploadScript(*program, path), kProgramLimit);
   if (!reply) return Fail(reply.error());
-  if (reply->exit_code != 0) return Fail(MakeRefusedError(node, *reply));
-  return path;
+  if (reply->exit_code == 0) return path;
+  RemoveProgram(node, pool, path);  // and the folders that were made for it
+  return Fail(reply->exit_code == kDoesNotStart ? MakeNotStartedError(node, *reply)
+                                                : MakeRefusedError(node, *reply));
 }
 
 void KeepProgram(const NodeSpec& node, NodePool& pool, const std::string& path) {

@@ -18,7 +18,8 @@ Result<std::string> ReadProgram(const std::string& folder, const std::string& ma
 // below /run or /tmp, which may be mounted noexec.
 std::string GetProgramPath(std::string_view program);
 
-// A script that puts the program at `path`, or nothing when what arrived has another digest.
+// A script that puts the program at `path`, or nothing when what arrived has another digest or does
+// not start there.
 // Several may run at the same time.
 std::string BuildUploadScript(std::string_view program, const std::string& path);
 

@@ -6,7 +6,8 @@ print_digest() { # PATH; nothing where there is no program
   [ ! -x "$1" ] || sha256sum <"$1" | cut -c1-64
 }
 
-# Brings a program to PROGRAM_PATH, whole or not at all: BASE64 is its bytes, DIGEST their SHA-256.
+# Brings a program to PROGRAM_PATH, whole or not at all: BASE64 is its bytes, DIGEST their SHA-256. Exit status 3: it does not start
+# here, as on a libc that is older than what it was built for, or on a file system that is mounted noexec.
 upload() {
   umask 077
   new=$PROGRAM_PATH.$$
@@ -18,7 +19,9 @@ upload() {
     echo "wanted the digest $DIGEST, found $found" >&2
     exit 1
   fi
-  chmod 700 "$new" && mv -f "$new" "$PROGRAM_PATH"
+  chmod 700 "$new" || exit 1
+  said=$("$new" --help 2>&1) || { printf '%s\n' "$said" >&2; exit 3; }
+  mv -f "$new" "$PROGRAM_PATH"
 }
 
 # Takes a kept program for this run alone, so that no other run removes it meanwhile, and prints its digest.

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import struct
@@ -104,16 +105,31 @@ def temporary_folder():
     return folder
 
 
-def machines_or_skip(*others):
+MACHINES_GLIBC = 36  # 2.36, that of Debian 12
+
+
+def newest_glibc(program):
+    """The N of the newest symbol version GLIBC_2.N that a program needs; 0 where there is no such program."""
+    try:
+        with open(program, "rb") as binary:
+            return max(map(int, re.findall(rb"GLIBC_2\.([0-9]+)", binary.read())), default=0)
+    except FileNotFoundError:
+        return 0
+
+
+def machines_or_skip(*others, rdma=False):
     """Ends the process with 77, and the reason, where no virtual machine can be had. `others`: arm64, where machines of that type
-    are wanted too."""
+    are wanted too. `rdma`: spark-verify runs on them."""
     reason = None
+    needed = max(newest_glibc(os.path.join(os.path.dirname(PROGRAM), name)) for name in ("spark-verify", "spark-verify-aarch64"))
     if os.geteuid() != 0:
         reason = "virtual machines need root"
     elif not shutil.which("qemu-system-x86_64"):
         reason = "qemu-system-x86_64 is not installed (tests/packages names it)"
     elif not os.path.exists("/dev/net/tun"):
         reason = "there is no /dev/net/tun for their interfaces (modprobe tun; a container must be given the device)"
+    elif rdma and needed > MACHINES_GLIBC:
+        reason = f"spark-verify was built for glibc 2.{needed}, and virtual machines have 2.{MACHINES_GLIBC} (Debian 12)"
     elif "arm64" in others and not (shutil.which("qemu-system-aarch64") and shutil.which("qemu-aarch64-static")):
         reason = "wanted qemu-system-aarch64 and qemu-aarch64-static (apt install qemu-system-arm qemu-user-static)"
     else:

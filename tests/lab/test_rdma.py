@@ -299,7 +299,7 @@ class Rdma(LabTest):
 
 
 if __name__ == "__main__":
-    machines_or_skip()
+    machines_or_skip(rdma=True)
     if not FULL:
         left_out = [name for name in dir(Rdma) if getattr(getattr(Rdma, name), "__unittest_skip__", False)]
         print(f"core set; left out: {', '.join(left_out)} (test_rdma.py --full)", flush=True)

@@ -94,5 +94,5 @@ class Arm64(LabTest):
 
 
 if __name__ == "__main__":
-    machines_or_skip("arm64")
+    machines_or_skip("arm64", rdma=True)
     unittest.main()

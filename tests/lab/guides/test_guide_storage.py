@@ -84,5 +84,5 @@ class GuideStorage(GuideTest):
 
 
 if __name__ == "__main__":
-    machines_or_skip()
+    machines_or_skip(rdma=True)
     unittest.main(verbosity=2)

@@ -30,8 +30,9 @@ int RunAsNode(const fs::path& folder, const std::string& script) {
   return std::system(("sh -s <" + file.string() + " 2>" + (folder / "errors").string()).c_str());
 }
 
+// A program that starts, followed by `count` bytes of all values.
 std::string AllBytes(std::size_t count) {
-  std::string bytes;
+  std::string bytes = "#!/bin/sh\nexit\n";
   for (std::size_t i = 0; i < count; ++i) bytes += static_cast<char>(i * 7 + i / 256);
   return bytes;
 }
@@ -57,6 +58,50 @@ TEST(BuildUploadScript, TwoAtTheSameTimeDoNotMix) {
   first.insert(first.find("found="), "sh -s <" + (folder / "other").string() + " || exit 3\n");
   EXPECT_EQ(RunAsNode(folder, first), 0) << ReadAll(folder / "errors");
   EXPECT_EQ(ReadAll(folder / "program"), AllBytes(1000));
+}
+
+TEST(BuildUploadScript, AProgramThatDoesNotStartLeavesNothing) {
+  const test::TemporaryFolder fresh;
+  const fs::path& folder = fresh.Path();
+  const std::string script =
+      BuildUploadScript("#!/bin/sh\necho $1 >&2; exit 1\n", folder / "bin/program");
+  EXPECT_EQ(WEXITSTATUS(RunAsNode(folder, script)), 3);
+  EXPECT_TRUE(fs::is_empty(folder / "bin"));
+  EXPECT_EQ(ReadAll(folder / "errors"), "--help\n");
+}
+
+// What PushProgram reports where the script of the upload ends with 3 and wrote `err`.
+std::string PushToNodeThatSays(const std::string& err) {
+  FakeNetwork network({});
+  const test::TemporaryFolder fresh;
+  std::ofstream(fresh.Path() / "spark-verify-riscv64") << "program";
+  network.SetNode("spark-1", {.shell = [&](const std::string& script) {
+                    if (script == "uname -m\n") return ScriptReply{.out = "riscv64\n"};
+                    if (!script.ends_with("upload\n")) return ScriptReply{};
+                    return ScriptReply{.exit_code = 3, .err = err};
+                  }});
+  NodePool pool(network.Dialer());
+  const auto pushed = PushProgram({.name = "spark-1"}, pool, fresh.Path());
+  EXPECT_TRUE(network.ListScripts("spark-1").back().ends_with(
+      " /var/lib/spark-reconcile/bin /var/lib/spark-reconcile\n"));  // what removes the folders
+  return pushed ? "" : pushed.error().message + " | " + pushed.error().hint;
+}
+
+TEST(PushProgram, WhyTheProgramDoesNotStartIsReported) {
+  const std::string path = "/var/lib/spark-reconcile/bin/spark-verify-0";
+  EXPECT_EQ(
+      PushToNodeThatSays(path + ": /lib/libc.so.6: version `GLIBC_2.36' not found (required by " +
+                         path + ")\n" + path + ": /lib/libc.so.6: version `GLIBC_2.38' not found " +
+                         "(required by " + path + ")\n"),
+      "wanted spark-verify to start on spark-1, found: version `GLIBC_2.38' not found | the "
+      "libc of spark-1 is too old: use a spark-reconcile built on a release no newer than the "
+      "node's");
+  EXPECT_EQ(PushToNodeThatSays("sh: 41: " + path + ": Permission denied\n"),
+            "wanted spark-verify to start on spark-1, found: Permission denied | mount the file "
+            "system of /var/lib/spark-reconcile/bin without noexec");
+  EXPECT_EQ(PushToNodeThatSays("\x1b[1m"),
+            "wanted spark-verify to start on spark-1, found: \\x1b[1m | ");
+  EXPECT_EQ(PushToNodeThatSays(""), "wanted spark-verify to start on spark-1, found: nothing | ");
 }
 
 TEST(BuildClaimScript, AKeptProgramIsOneRunsAloneFromThenOn) {
