@@ -33,21 +33,26 @@ Error MakeRefusedError(const NodeSpec& node, const ScriptReply& reply) {
                                  MakePrintable(Trim(reply.err.empty() ? reply.out : reply.err)))};
 }
 
-// Of the loader's and the shell's lines only the end is worth reading: both begin with paths, and
-// the loader ends with "(required by PATH)".
+// The loader's line is "PATH: LIBRARY: version `GLIBC_N' not found (required by PATH)", the shell's
+// "sh: LINE: PATH: Permission denied".
 Error MakeNotStartedError(const NodeSpec& node, const ScriptReply& reply) {
-  const std::vector<std::string> lines = SplitLines(reply.err);
-  std::string said = lines.empty() ? "nothing" : MakePrintable(lines.back());
-  said.resize(std::min(said.find(" (required by"), said.size()));
-  const std::size_t colon = said.rfind(": ");
-  if (colon != std::string::npos) said.erase(0, colon + 2);
+  constexpr std::string_view kDenied = "Permission denied";
+  std::string said = FindLastLine(reply.err);
+  const std::size_t version = said.find("version `GLIBC_");
+  if (version != std::string::npos) {
+    said = said.substr(version, said.find(" (required by", version) - version);
+  } else if (said.ends_with(kDenied)) {
+    said = kDenied;
+  } else if (said.empty()) {
+    said = "nothing";
+  }
   std::string hint;
-  if (said.find("GLIBC_") != std::string::npos) {
+  if (version != std::string::npos) {
     hint = fmt::format(
         "the libc of {} is too old: use a spark-reconcile built on a release no newer than the "
         "node's",
         node.name);
-  } else if (said == "Permission denied") {
+  } else if (said == kDenied) {
     hint = fmt::format("mount the file system of {} without noexec", kFolder);
   }
   return {.kind = ErrorKind::kVerify,

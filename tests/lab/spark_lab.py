@@ -121,7 +121,7 @@ def machines_or_skip(*others, rdma=False):
     """Ends the process with 77, and the reason, where no virtual machine can be had. `others`: arm64, where machines of that type
     are wanted too. `rdma`: spark-verify runs on them."""
     reason = None
-    needed = max(newest_glibc(os.path.join(os.path.dirname(PROGRAM), name)) for name in ("spark-verify", "spark-verify-aarch64"))
+    needed = max(newest_glibc(os.path.join(os.path.dirname(PROGRAM), name)) for name in ("spark-verify", *("spark-verify-aarch64" for _ in others)))
     if os.geteuid() != 0:
         reason = "virtual machines need root"
     elif not shutil.which("qemu-system-x86_64"):

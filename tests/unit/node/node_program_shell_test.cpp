@@ -101,7 +101,9 @@ TEST(PushProgram, WhyTheProgramDoesNotStartIsReported) {
             "system of /var/lib/spark-reconcile/bin without noexec");
   EXPECT_EQ(PushToNodeThatSays("\x1b[1m"),
             "wanted spark-verify to start on spark-1, found: \\x1b[1m | ");
-  EXPECT_EQ(PushToNodeThatSays(""), "wanted spark-verify to start on spark-1, found: nothing | ");
+  EXPECT_EQ(PushToNodeThatSays("Illegal instruction\n\n"),
+            "wanted spark-verify to start on spark-1, found: Illegal instruction | ");
+  EXPECT_EQ(PushToNodeThatSays("\n"), "wanted spark-verify to start on spark-1, found: nothing | ");
 }
 
 TEST(BuildClaimScript, AKeptProgramIsOneRunsAloneFromThenOn) {

@@ -153,7 +153,11 @@ std::optional<Cause> ExplainCrossedSubnets(const std::string& said, const NcclRu
 Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run,
                       const std::vector<NodeName>& firewalls, const Fabric& fabric) {
   for (const Remedy& remedy : kByCode) {
-    if (remedy.sign == run_error.code) return MakeCause(remedy, run_error, run);
+    if (remedy.sign != run_error.code) continue;
+    Cause cause = MakeCause(remedy, run_error, run);
+    // What kept the program from a node has its own advice.
+    if (run_error.code == "no-program" && !run_error.hint.empty()) cause.next_step = run_error.hint;
+    return cause;
   }
   std::string said = run_error.text;
   for (const std::string& line : run_error.evidence) said += "\n" + line;
