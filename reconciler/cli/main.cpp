@@ -11,6 +11,7 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/file_output.h"
+#include "reconciler/cli/range.h"
 #include "reconciler/cli/terminal.h"
 
 namespace {
@@ -143,7 +144,7 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
                "Prompt once for the password that sudo wants on the nodes");
   app.add_option("--parallelism", context.at_once,
                  "How many nodes are read, or changed, at the same time; default: all")
-      ->check(CLI::Range(1, kMostNodesAtOnce));
+      ->check(reconciler::InRange(1, kMostNodesAtOnce));
   app.fallthrough();  // all of these may also stand behind the command
   app.parse_complete_callback([&context] { PromptSudoPassword(context); });
   AddInit(app, context);

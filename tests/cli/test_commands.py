@@ -46,7 +46,7 @@ BAD_VALUES = (
     ("report", "reports is required"),
     ("report a b c", "reports: At Most 2 required but received 3"),
     ("report a --format xml", "--format: xml not in {text,json,markdown}"),
-    ("report a b --noise 101", "--noise: Value 101 not in range 0.000000 to 100.000000"),
+    ("report a b --noise 101", "--noise: Value 101 not in range 0 to 100"),
     ("hostfile --format xml", "--format: xml not in {openmpi,mpich,torchrun,json}"),
     ("cabling --format xml", "--format: xml not in {text,json}"),
     ("env spark-1 --format xml", "--format: xml not in {sh,docker,compose,podman,enroot,systemd,json}"),

@@ -66,8 +66,8 @@ LIBRARIES = {
     "valijson/": r"reconciler/manifest/schema/schema_judge\.cpp",
     "boost/": r"reconciler/(planning|fabric)/\w+\.cpp|reconciler/base/ipv4\.cpp",
     "openssl/": r"reconciler/(base|model)/[\w/]+\.cpp",
-    "CLI/": r"reconciler/cli/[\w/]+\.cpp",
-    "spdlog/": r"reconciler/cli/[\w/]+\.cpp",
+    "CLI/": r"reconciler/cli/(?:[\w/]+\.cpp|range\.h)",
+    "spdlog/": r"reconciler/cli/(?:[\w/]+\.cpp|range\.h)",
     # Costs seconds per file, so that headers use json_fwd.hpp.
     "nlohmann/json.hpp": r"[\w/]+\.cpp|reconciler/base/json/json_reader\.h|reconciler/model/json/json_parts\.h|"
                           r"reconciler/spark_verify/protocol/json_line\.h",

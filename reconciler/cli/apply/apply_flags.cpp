@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "reconciler/cli/range.h"
+
 namespace reconciler::cli {
 
 void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
@@ -24,12 +26,12 @@ void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
   command
       .add_option("--revert-after", flags.times.revert_after,
                   "Seconds without progress after which a node reverts the plan")
-      ->check(CLI::Range(5, 3600))
+      ->check(InRange(5, 3600))
       ->capture_default_str();
   command
       .add_option("--lock-timeout", flags.lock_timeout_s,
                   "Seconds to wait while another apply runs, instead of ending with exit code 9")
-      ->check(CLI::Range(0, 86400))
+      ->check(InRange(0, 86400))
       ->capture_default_str();
   command.add_flag("--allow-unreached", flags.allow_unreached,
                    "Go on without the nodes that cannot be reached");

@@ -11,6 +11,7 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/range.h"
 #include "reconciler/node/lock.h"
 #include "reconciler/planning/layout.h"
 
@@ -70,7 +71,7 @@ void AddDrill(CLI::App& app, Context& context) {
   command
       ->add_option("--revert-after", options->times.revert_after,
                    "Seconds without a controller after which the node must revert")
-      ->check(CLI::Range(5, 3600))
+      ->check(InRange(5, 3600))
       ->capture_default_str();
   command->add_option("--format", options->format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))

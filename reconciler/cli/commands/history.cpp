@@ -10,6 +10,7 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/range.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/layout.h"
 
@@ -105,7 +106,7 @@ void AddHistory(CLI::App& app, Context& context) {
   AddNodes(*command, options->selection);
   CLI::Option* show =
       command->add_option("--show", options->show, "Print the manifest of this generation")
-          ->check(CLI::Range(0, 1000000));
+          ->check(InRange(0, 1000000));
   command->add_option("--format", options->format, "How to print the list")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str()

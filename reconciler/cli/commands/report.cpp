@@ -6,6 +6,7 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/range.h"
 #include "reconciler/cli/report_output.h"
 #include "reconciler/verify/report/compare.h"
 
@@ -69,7 +70,7 @@ void AddReport(CLI::App& app, Context& context) {
       ->add_option("--noise", options->noise_percent,
                    "Per cent that a bandwidth may differ between two reports; times, four times "
                    "as much")
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(InRange(0.0, 100.0))
       ->capture_default_str();
   command->callback([&context, options] { context.exit_code = RunReport(*options); });
 }

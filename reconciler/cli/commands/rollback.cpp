@@ -12,6 +12,7 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/file_output.h"
+#include "reconciler/cli/range.h"
 
 namespace reconciler::cli {
 namespace {
@@ -71,7 +72,7 @@ void AddRollback(CLI::App& app, Context& context) {
   auto options = std::make_shared<RollbackOptions>();
   AddManifest(*command, options->selection);
   command->add_option("--to", options->to, "Its number; left out: the one before the newest")
-      ->check(CLI::Range(0, 1000000));
+      ->check(InRange(0, 1000000));
   AddApplyFlags(*command, options->flags);
   command->add_flag("--allow-node-removal", options->flags.allow_node_removal,
                     "Go on although nodes that were applied to are not in that manifest");

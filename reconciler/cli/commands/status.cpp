@@ -15,6 +15,7 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/range.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/gather/verbs_facts.h"
 #include "reconciler/model/json/json.h"
@@ -159,7 +160,7 @@ void AddStatus(CLI::App& app, Context& context) {
           "--wait", options->wait_s,
           "Seconds to wait until no apply is running or unfinished, and all nodes that are "
           "reached are in sync; then exit code 9 or 2")
-      ->check(CLI::Range(1, 86400));
+      ->check(InRange(1, 86400));
   command->callback([&context, options] { context.exit_code = RunStatus(*options, context); });
 }
 

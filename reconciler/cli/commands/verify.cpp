@@ -6,6 +6,7 @@
 
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/range.h"
 #include "reconciler/cli/report_output.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/verify/report/section.h"
@@ -53,7 +54,7 @@ void AddVerify(CLI::App& app, Context& context) {
       ->add_option("--nccl-limit", choice->nccl_limit_s,
                    "Seconds for each phase of an NCCL run; otherwise 20 to find each other, 15 to "
                    "connect, 30 for each test")
-      ->check(CLI::Range(1, 3600));
+      ->check(InRange(1, 3600));
   command->add_flag("--allow-busy", choice->allow_busy,
                     "Run NCCL although other programs use the GPUs");
   command->add_flag("--keep-program", choice->keep_program,

@@ -3,12 +3,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <mutex>
 
 #include "reconciler/base/text.h"
 
 namespace reconciler {
 namespace {
+
+// libssh 0.11 and later go through the jump hosts of a config themselves, but not over a socket
+// that they are given, as we do: they would ignore ProxyJump. With this variable they make a
+// ProxyCommand of it, as earlier ones do. Set before main(): no thread may read the environment
+// meanwhile.
+[[maybe_unused]] const bool kJumpIsCommand = setenv("OPENSSH_PROXYJUMP", "1", 1) == 0;
 
 Result<SshSession> MakeSession(const NodeSpec& node) {
   static std::once_flag once;
