@@ -178,9 +178,9 @@ TEST_F(SshLoginRefused, AddressWithShellSignsIsNotTaken) {
 
 TEST_F(SshLoginRefused, ConfigThatCannotBeReadIsNamed) {
   StartSshd();
-  WriteConfig("Host *\n  Match\n");
-  EXPECT_EQ(DialError(), fmt::format("spark-2: cannot read {}/.ssh/config: ERROR - Match keyword "
-                                     "requires an argument\n",
+  WriteConfig("Host *\n  Match user\n");
+  EXPECT_EQ(DialError(), fmt::format("spark-2: cannot read {}/.ssh/config: line 2: ERROR - Match "
+                                     "user keyword requires argument\n",
                                      home_));
 }
 
