@@ -144,6 +144,8 @@ TEST(NetplanBootUnit, AnAdoptedOneIsStoppedAndDisabledAndEnabledAndStartedAgain)
   EXPECT_THAT(test::Lines(change.actions),
               ElementsAre("systemctl --no-reload disable -- fabric.service",
                           "systemctl stop -- fabric.service"));
+  // A prune that a power loss cuts off is reverted at boot by these actions.
+  EXPECT_TRUE(std::get<RunCommand>(change.actions[0]).at_boot);
   const std::string start =
       "sh -c if systemctl -q is-active sysinit.target; then timeout 60 systemctl start -- \"$1\"; "
       "else systemctl --no-block start -- \"$1\"; fi; exit 0 sh fabric.service";

@@ -156,6 +156,12 @@ TEST(Remedies, TwoVersionsExplainWhatNothingElseDoes) {
       "the nodes have loaded different versions of NCCL: 2.28.9 on spark-2; 2.8.4 on spark-1");
 }
 
+TEST(Remedies, WhatKeptTheProgramFromANodeHasItsOwnNextStep) {
+  const NcclRunError run_error = {
+      .code = "no-program", .node = "spark-2", .phase = "start", .hint = "use another build"};
+  EXPECT_EQ(ExplainRunError(run_error, test::HealthyNccl(2).run).next_step, "use another build");
+}
+
 TEST(Remedies, OnlyARunThatCouldNotBeMadeHasMeasuredNothing) {
   for (const char* code : {"no-libnccl", "no-libcuda", "old-nccl", "busy", "memory", "lost",
                            "protocol", "no-program"}) {
