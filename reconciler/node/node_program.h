@@ -19,8 +19,7 @@ Result<std::string> ReadProgram(const std::string& folder, const std::string& ma
 std::string GetProgramPath(std::string_view program);
 
 // A script that puts the program at `path`, or nothing when what arrived has another digest or does
-// not start there.
-// Several may run at the same time.
+// not start there. Several may run at the same time.
 std::string BuildUploadScript(std::string_view program, const std::string& path);
 
 // Takes the program that is kept at `kept`, if it is there, to `own`, and prints the digest of what
