@@ -21,7 +21,7 @@ PORT = "enp1s0f1np1"
 STATE = r"""for port in enP7s7 enp1s0f0np0 enp1s0f1np1 enP2p1s0f0np0 enP2p1s0f1np1; do
   echo "$port $(cat /sys/class/net/$port/mtu) $(ip -o -4 address show dev $port | grep -o 'inet [^ ]*')"
 done
-find /etc/netplan /usr/lib/netplan /etc/hosts /etc/sysctl.d /etc/ufw /etc/NetworkManager -xdev -type f -exec sha256sum {} +
+find /etc/netplan /usr/lib/netplan /etc/hosts /etc/sysctl.d /etc/ufw /etc/NetworkManager -xdev -type f -exec sha256sum {} + | sort
 find /etc/netplan /run/NetworkManager/system-connections -type f -printf '%m %u %p\n' | sort
 iptables-save | grep -v '^#' | sed 's/\[[0-9:]*\]//'; ip6tables-save | grep -v '^#' | sed 's/\[[0-9:]*\]//'
 cat /proc/sys/net/ipv4/conf/enp1s0f1np1/arp_ignore /proc/sys/net/ipv4/ip_forward
@@ -47,6 +47,8 @@ class DgxOs(NcclLab):
             self.assertNotIn("unmanaged", self.lab.sh(node, "nmcli -t -f DEVICE,STATE device | grep np"))
 
     def test_2_they_are_found_as_they_are(self):
+        announced = "avahi-browse --parsable --terminate _ssh._tcp | cut -d';' -f4 | sort -u"
+        speed.wait_until(lambda: self.lab.sh(1, announced) == "spark-1\nspark-2\n", 20, "both nodes announced by mDNS")
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "cluster.yaml")
             done = self.discover_by_mdns(folder, path)
@@ -176,11 +178,14 @@ class DgxOs(NcclLab):
 
     def test_7_uninstall_leaves_them_as_delivered(self):
         self.spark("uninstall", PAIR, "--yes", expect=0)
-        for node in (1, 2):
-            speed.wait_until(lambda node=node: self.lab.sh(node, STATE) == self.before[node - 1], 20, f"spark-{node} as delivered")
+        self.assert_as_delivered()
         for node in ("1", "2"):
             self.lab.lab("restart", node)
+        self.assert_as_delivered()
+
+    def assert_as_delivered(self):
         for node in (1, 2):
+            speed.eventually(lambda node=node: self.lab.sh(node, STATE) == self.before[node - 1], 20)
             self.assertEqual(self.lab.sh(node, STATE), self.before[node - 1])
 
 
