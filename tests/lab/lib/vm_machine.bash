@@ -74,7 +74,8 @@ node_create() {
     printf '[Match]\nMACAddress=%s\n[Link]\nName=%s\nMTUBytes=1500\n' "$(vm_mac "$id" "$n")" "${port_iface[$port]}" \
       >"$dir/upper/etc/systemd/network/05-lab-$port.link"
   done
-  cp --sparse=always "$image/root.ext4" "$dir/disk"
+  # What it writes and no more, for /run is often a small tmpfs.
+  qemu-img create -q -f qcow2 -b "$image/root.ext4" -F raw "$dir/disk"
   mv "$dir/upper" "$dir/identity"
   { cat "$image/initrd" && (cd "$dir" && find identity | cpio --quiet -o -H newc | gzip -1); } >"$dir/initrd"
 }
@@ -109,7 +110,7 @@ node_supervise() {
   # norandmaps: an emulator uses what it translated again where a program lies at the same address; to start one takes a quarter of the time.
   exec nsenter "--net=/run/netns/$(outer "$run")" -- "${machine[@]}" -kernel "$image/kernel" -initrd "$dir/initrd" \
     -append "console=$console quiet net.ifnames=1 mitigations=off norandmaps" \
-    -drive "file=$dir/disk,format=raw,if=virtio,cache=unsafe" -device virtio-rng-pci "${nics[@]}" </dev/null
+    -drive "file=$dir/disk,format=qcow2,if=virtio,cache=unsafe" -device virtio-rng-pci "${nics[@]}" </dev/null
 }
 
 # Far above a boot on a busy 2-core machine without KVM; that of arm64 never has one.
