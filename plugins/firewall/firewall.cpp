@@ -40,7 +40,7 @@ std::vector<std::string> ListRuleWords(const RailPort& port) {
 }
 
 RunCommand MakeUfw(std::vector<std::string> words, const RailPort& port) {
-  RunCommand command{.argv = std::move(words), .time_limit_s = kUfwLimitS};
+  RunCommand command{.argv = std::move(words), .time_limit_s = kUfwLimitS, .at_boot = true};
   const std::vector<std::string> rule = ListRuleWords(port);
   command.argv.insert(command.argv.end(), rule.begin(), rule.end());
   return command;
@@ -68,7 +68,6 @@ Resource MakeRule(const PluginInput& input, const RailPort& port) {
   const Observed<UfwAnswer> answer = JudgeUfw(input.facts, port.address.Network(), port.netdev);
   RunCommand revert = MakeUfw({"ufw", "delete"}, port);
   revert.must_succeed = true;
-  revert.at_boot = true;
   return {.kind = "firewall",
           .name = fmt::format("{} from {}", port.netdev, FormatSubnet(port)),
           .node = input.node.name,

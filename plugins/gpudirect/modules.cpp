@@ -106,7 +106,10 @@ std::optional<Resource> MakeBootFile(const GpuSection& section, const PluginInpu
       .node = input.node.name,
       .desired = ResourceState(FileState{.content = FormatOwnedFile(input.cluster.name, body)}),
       .observed = AsState(observed),
-      .trial = {.path = std::string(kModulesTrial)},
+      // The guard puts it there when that service may have run already.
+      .trial = {.path = std::string(kModulesTrial),
+                .generator = {"systemctl", "--no-block", "restart",
+                              "systemd-modules-load.service"}},
       .blocked = body.empty() ? without : unclear,
       .left_as_is = body.empty() && without.empty(),
       .where = input.cluster.Mark(section.position)};

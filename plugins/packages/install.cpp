@@ -25,7 +25,8 @@ RunCommand MakeApt(const std::vector<std::string>& options) {
                "-y", "--no-install-recommends", "--no-remove", "-o", "DPkg::Lock::Timeout=120",
                "-o", "Dpkg::Use-Pty=0", "-o", "Dpkg::Options::=--force-confdef", "-o",
                "Dpkg::Options::=--force-confold"},
-      .time_limit_s = kInstallLimitS};
+      .time_limit_s = kInstallLimitS,
+      .after_boot = true};
   command.argv.insert(command.argv.end(), options.begin(), options.end());
   return command;
 }
@@ -68,7 +69,7 @@ std::vector<Action> ListInstallActions(const Installation& installation) {
   std::vector<Action> actions = {MakeApt(words)};
   const std::vector<std::string> companions = ListCompanions(installation);
   if (companions.empty()) return actions;
-  RunCommand mark{.argv = {"apt-mark", "auto"}, .time_limit_s = kMarkLimitS};
+  RunCommand mark{.argv = {"apt-mark", "auto"}, .time_limit_s = kMarkLimitS, .after_boot = true};
   mark.argv.insert(mark.argv.end(), companions.begin(), companions.end());
   actions.push_back(std::move(mark));
   return actions;

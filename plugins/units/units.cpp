@@ -38,6 +38,12 @@ RunCommand MakeJob(std::string_view verb, const UnitSpec& unit) {
           .must_succeed = verb == "start"};
 }
 
+// After a power loss the start that our link requested waits in the boot's queue; this takes its
+// place.
+RunCommand MakeStopAtBoot(const UnitSpec& unit) {
+  return {.argv = {"systemctl", "--no-block", "stop", "--", unit.name}, .at_boot = true};
+}
+
 RunCommand MakeFindCommand(const UnitSpec& unit) {
   return {.argv = {"systemctl", "cat", "--no-pager", "--", unit.name}};
 }
@@ -170,6 +176,9 @@ Resource MakeState(const PluginInput& input, const UnitSpec& unit) {
       // Once its file is gone the command fails, which systemd 255 takes for a change of all units
       // that is not loaded yet.
       if (before.empty()) resource.revert.push_back(Reload());
+      if (before == "disabled" && *unit.enabled && !runs) {
+        resource.revert.push_back(MakeStopAtBoot(unit));
+      }
     }
   }
   if (unit.active == false) {

@@ -23,6 +23,7 @@ constexpr std::string_view kNew = "drill/new/folder/file";
 constexpr std::string_view kTried = "/etc/sysctl.d/99-spark-reconcile-drill.conf";
 constexpr std::string_view kTrial = "/run/sysctl.d/99-spark-reconcile-drill.conf";
 constexpr std::string_view kValue = "net.ipv4.conf.lo.tag";
+constexpr std::string_view kKept = "kept as it is";
 constexpr std::string_view kContent = "written by the drill; it is reverted automatically\n";
 
 Change MakeFileChange(const NodeName& node, std::string_view path, std::string_view trial = {}) {
@@ -42,8 +43,10 @@ std::vector<Stage> MakeDrillStages(const NodeName& node, const std::string& jour
     return RunCommand{.argv = {"sysctl", "-w", "--", fmt::format("{}={}", kValue, value)},
                       .must_succeed = true};
   };
+  Change over = MakeFileChange(node, fmt::format("{}/{}", journal, kOver));
+  over.before = FileState{.content = std::string(kKept)};
   return {{.plugins = {"drill"},
-           .changes = {MakeFileChange(node, fmt::format("{}/{}", journal, kOver)),
+           .changes = {std::move(over),
                        MakeFileChange(node, fmt::format("{}/{}", journal, kNew)),
                        MakeFileChange(node, kTried, kTrial),
                        {.kind = "value",
@@ -98,7 +101,9 @@ class DrillRun {
     apply_id_ = MakeApplyId(plan);
     Journal journal{.directory = GetJournalDirectory(apply_id_)};
     const auto made = (*sessions)->Run(
-        node_, fmt::format("{}keep {}/{}\n", kDrillSh, journal.directory, kOver), kLimit);
+        node_,
+        fmt::format("{}keep {}/{} {}\n", kDrillSh, journal.directory, kOver, QuoteForShell(kKept)),
+        kLimit);
     if (!made || made->exit_code != 0)
       return RecordError(MakeNodeError(ErrorKind::kApply, node_.name, "nothing can be written"));
     auto before = ReadState(node_, journal.directory, pool_);

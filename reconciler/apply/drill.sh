@@ -2,7 +2,7 @@
 # shellcheck disable=SC2046 # one line
 # What a drill makes on a node, and what it compares afterwards.
 
-keep() { mkdir -p "${1%/*}" && printf '%s' 'kept as it is' >"$1"; } # PATH
+keep() { mkdir -p "${1%/*}" && printf '%s' "$2" >"$1"; } # PATH CONTENT
 
 # Name, bytes, mode, owner and time of all that the drill touches, one line each; "absent" where there is nothing.
 print_state() { # PATH

@@ -45,6 +45,10 @@ struct RunCommand {
   // Only for a revert: what it does lies in files and outlives a restart, so that a revert at boot
   // runs it too.
   bool at_boot = false;
+  // Only for a revert: what it does outlives a restart as well, but it needs the network or
+  // services. After a revert at boot the guard reverts once more, with all commands, when those are
+  // there.
+  bool after_boot = false;
   // The path below /sys or /proc of what it sets. Where that is gone in a revert or a prune (a port
   // that vanished), there is nothing to restore. It sets nothing outside the kernel, so that it
   // reloads no unit, and a prune goes on without it where its program is not installed any more.

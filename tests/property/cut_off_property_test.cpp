@@ -86,9 +86,11 @@ Plan PlanFor(const State& from, const State& to, int failing = -1) {
     const auto is = to.files.find(path);
     if (is == to.files.end() && was == from.files.end()) continue;
     if (is == to.files.end()) {
-      add({.kind = "file", .name = path, .actions = {RemoveFile{path}}});
+      add({.kind = "file", .name = path, .actions = {RemoveFile{path}}, .before = was->second});
     } else if (was == from.files.end() || !(was->second == is->second)) {
-      add({.kind = "file", .name = path, .actions = {WriteFile{path, is->second}}});
+      Change change{.kind = "file", .name = path, .actions = {WriteFile{path, is->second}}};
+      if (was != from.files.end()) change.before = was->second;
+      add(std::move(change));
     }
   }
   for (const auto& [key, value] : to.live) {

@@ -114,6 +114,7 @@ RunCommand AnyCommand() {
           .id = HostileBytes(),
           .must_succeed = *rc::gen::arbitrary<bool>(),
           .at_boot = *rc::gen::arbitrary<bool>(),
+          .after_boot = *rc::gen::arbitrary<bool>(),
           .sets = HostileBytes(),
           .makes = Several(HostileBytes),
           .without_reload = *rc::gen::arbitrary<bool>()};

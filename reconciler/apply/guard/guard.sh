@@ -23,7 +23,7 @@
 # Before it stand these values:
 #
 #   J           the apply's journal (see node_helper.h)   D       the folder of our state
-#   UNIT        the name of its systemd units             LIMIT, MOMENT, LINGER   seconds (see GuardTimes)
+#   UNIT        the name of its systemd units             LIMIT, MOMENT, LINGER, BOOT   seconds (see GuardTimes)
 #   SSH_UNITS   what carries logins                       GUARD_PROPERTIES        of its service, as options of systemd-run
 #
 # and the functions of journal.sh and home_path.sh; what to revert, as calls of if_begun, is in revert_at_boot,
@@ -74,6 +74,7 @@ restore() { # DIRECTORY
   # Of a write that power loss cut off, or in a folder that takes no change for a while.
   [ -n "$user" ] || rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? || return 1
   [ -e "$d/begun" ] || return 0
+  is_home_mounted || { say "$home is not mounted"; return 1; }
   if [ -e "$d/trial" ]; then
     read_text "$d/trial" && tried=$text && rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.??????????
     return
@@ -95,6 +96,12 @@ move_back() {
 # What a write left that power loss cut off, and the folders that were not there, where they are empty.
 tidy_home() { request_home /dev/null tidy "$below" "$(cat "$d/absent" 2>/dev/null)" || :; }
 
+# What is written into the folder that a home will be mounted on is lost. Journals of earlier versions do not say where it was.
+is_home_mounted() {
+  [ -n "$user" ] && read_text "$d/mount" || return 0
+  [ "$(stat -c %m -- "$ROOT$home" 2>/dev/null)" = "$text" ]
+}
+
 restore_all() {
   all=0
   list_steps -rn
@@ -102,8 +109,10 @@ restore_all() {
     [ -e "$J/$step/path" ] || continue
     restore "$J/$step" && continue
     say "cannot restore $(cat "$J/$step/path")"
-    # A user can keep others out of his home for ever: after a second try the revert ends without it.
-    [ -n "$user" ] && [ "$was" = revert-failed ] || all=1
+    # A user can keep others out of his home for ever: after a second try the revert ends without it. But what a boot brings
+    # late, such as a home on another machine, is waited for.
+    uptime
+    [ -n "$user" ] && [ "$was" = revert-failed ] && [ "$up" -ge "$BOOT" ] || all=1
   done
   return $all
 }
@@ -133,6 +142,9 @@ last() {
   say "cannot set back: $*"
   failed=1
 }
+
+# Of a revert at boot: the timer's, which comes soon after it, runs the command.
+postpone() { say "is left for later: $*"; failed=1; }
 
 # For a command that sets a value below PATH, in the kernel. What is gone (a port, since it saves power) has nothing to restore.
 gone='|'
@@ -319,9 +331,11 @@ finish() {
     done >"$D/made.new" && mv -f "$D/made.new" "$D/made"
   fi
   # What was decided long ago is of no use for a revert; the ledger knows what matters.
-  [ "$kept" -le 20 ] || for old in $(ls -t "$D/journal" | tail -n +21); do
-    read_text "$D/journal/$old/state"
-    case $text in finished | reverted) rm -rf "$D/journal/$old" ;; esac
+  # By their order, and not by a clock that may have gone back.
+  [ "$kept" -le 20 ] || for old in $(grep -sH '' "$D"/journal/*/order | sort -t: -k2rn | tail -n +21 | cut -d: -f1); do
+    old=${old%/order}
+    read_text "$old/state"
+    case $text in finished | reverted) rm -rf "$old" ;; esac
   done
   [ "${1:-}" = guard ] || systemctl stop "$UNIT.timer" "$UNIT.service" 2>/dev/null
   exit 0
@@ -402,18 +416,8 @@ end_holder() {
   end_shell "$holder"
 }
 
-watch_at_boot() {
-  rm -f "$D/lease" "$D/lease.until" # of a shell from before the restart
-  case $(decision),$(state) in
-    commit,finished) exit 0 ;;
-    commit,*) sh "$J/guard" commit; later 1 || sh "$J/guard" finish boot; exit ;;
-  esac
-  if is_decided || [ ! -e "$J/intent" ] || superseded; then
-    sh "$J/guard" revert boot; end=$?
-    [ $end = 1 ] || exit $end
-    later 10; exit
-  fi
-  # Ready to commit when the power went: it comes up as new, and its peers decide.
+# What a restart took from /run.
+put_on_trial() {
   { true >"$J/booted"; } 2>/dev/null
   list_steps -n
   for step in $steps; do
@@ -424,6 +428,26 @@ watch_at_boot() {
     if [ -e "$d/new" ]; then put "$d/new" "$to"; else true >"$to"; fi
   done
   generate_at_boot
+}
+
+watch_at_boot() {
+  rm -f "$D/lease" "$D/lease.until" # of a shell from before the restart
+  case $(decision),$(state) in
+    commit,finished) exit 0 ;;
+    commit,*)
+      # This boot's generators read the files from before the commit.
+      [ "$(state)" = committed ] || superseded || put_on_trial
+      sh "$J/guard" commit
+      later 1 || sh "$J/guard" finish boot
+      exit ;;
+  esac
+  if is_decided || [ ! -e "$J/intent" ] || superseded; then
+    sh "$J/guard" revert boot; end=$?
+    [ $end = 1 ] || exit $end
+    later 10; exit
+  fi
+  # Ready to commit when the power went: it comes up as new, and its peers decide.
+  put_on_trial
   later "$LIMIT" || sh "$J/guard" revert boot
 }
 

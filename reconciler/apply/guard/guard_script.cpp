@@ -63,7 +63,8 @@ std::string BuildGuardScript(std::string_view journal, const std::vector<Guarded
                          {"GUARD_PROPERTIES", kGuardProperties},
                          {"LIMIT", std::to_string(times.revert_after)},
                          {"MOMENT", std::to_string(times.moment())},
-                         {"LINGER", std::to_string(times.linger())}}) +
+                         {"LINGER", std::to_string(times.linger())},
+                         {"BOOT", std::to_string(times.boot)}}) +
          BuildRevertFunctions(stages) + GetHomeFunctions() + GetJournalFunctions() +
          std::string(kGuardSh);
 }

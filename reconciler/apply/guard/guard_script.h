@@ -25,6 +25,7 @@ namespace reconciler {
 // All times in seconds.
 struct GuardTimes {
   int revert_after = 90;  // without progress
+  int boot = 900;         // after a restart, in which a home may still be mounted
   // Between the deadline and a look at the peers' beacons: those without intent are back by then.
   int moment() const { return revert_after < 10 ? 10 : revert_after > 30 ? 30 : revert_after; }
   // A committed node's beacon outlives every peer's decision; where peers check in rounds, two

@@ -76,9 +76,13 @@ std::string BuildRevertCommands(const GuardedStage& stage, RevertAt at) {
                             : stage.first_step + static_cast<std::size_t>(own - steps.begin());
     for (const Action& action : stage.changes[i].revert) {
       const auto* command = std::get_if<RunCommand>(&action);
-      if (command == nullptr || (at == RevertAt::kBoot && !command->at_boot)) continue;
-      const bool last = at == RevertAt::kAfterTriggers && command->must_succeed;
-      text += BuildIfBegun(number, last ? "last" : "live", *command);
+      if (command == nullptr) continue;
+      if (at == RevertAt::kBoot && command->after_boot) {
+        text += BuildIfBegun(number, "postpone", *command);
+      } else if (at != RevertAt::kBoot || command->at_boot) {
+        const bool last = at != RevertAt::kOnce && command->must_succeed;
+        text += BuildIfBegun(number, last ? "last" : "live", *command);
+      }
     }
   }
   return text;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "reconciler/base/digest.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
@@ -75,6 +76,18 @@ std::string BuildStepCall(const Step& step, std::size_t number, bool marked) {
   return std::visit(Visitor{number, step.prune, marked}, step.action);
 }
 
+std::string_view FindPath(const Action& action) {
+  if (const auto* write = std::get_if<WriteFile>(&action)) return write->path;
+  const auto* remove = std::get_if<RemoveFile>(&action);
+  return remove == nullptr ? std::string_view() : remove->path;
+}
+
+// See Step::seen.
+std::string FindSeen(const Change& change, const Action& action) {
+  if (change.kind != "file" || FindPath(action) != change.name) return {};
+  return change.before ? ComputeSha256Hex(change.before->content) : "absent";
+}
+
 }  // namespace
 
 std::vector<Step> ListSteps(const std::vector<const Change*>& changes) {
@@ -82,7 +95,7 @@ std::vector<Step> ListSteps(const std::vector<const Change*>& changes) {
   std::vector<Step> triggers;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     for (const Action& action : changes[i]->actions) {
-      steps.push_back({i, action, changes[i]->prune});
+      steps.push_back({i, action, changes[i]->prune, FindSeen(*changes[i], action)});
     }
     for (const RunCommand& trigger : changes[i]->triggers) {
       const auto is_same = [&](const Step& one) {
@@ -122,6 +135,9 @@ std::string BuildStageRequest(const std::vector<Step>& steps, std::size_t first_
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const std::string call = BuildStageCall(steps[i].action, first_step + i);
     if (!call.empty()) script += fmt::format("stage {}\n", call);
+    if (!steps[i].seen.empty()) {
+      script += fmt::format("stage expect {} {}\n", first_step + i, steps[i].seen);
+    }
   }
   return script + "end_staging\n";
 }

@@ -16,6 +16,9 @@ struct Step {
   std::size_t change = kTrigger;
   Action action = {};
   bool prune = false;  // of what the manifest no longer contains
+  // Of a file: SHA-256 of the content that the plan was made from, "absent" where there was none.
+  // Empty: it is not compared with what is there when it is staged.
+  std::string seen = {};
 };
 
 // The changes' actions in order, then their triggers in first-seen order, those with one id once.

@@ -18,6 +18,7 @@ void Write(const RunCommand& command, JsonText& json) {
   json.Text("id", command.id);
   json.Bool("must_succeed", command.must_succeed);
   json.Bool("at_boot", command.at_boot);
+  if (command.after_boot) json.Bool("after_boot", true);
   json.Text("sets", command.sets);
   json.Texts("makes", command.makes);
   if (command.without_reload) json.Bool("without_reload", true);
@@ -39,6 +40,7 @@ RunCommand ReadCommand(const JsonReader& reader) {
   if (reader.Has("id")) command.id = reader.At("id").Text();
   if (reader.Has("must_succeed")) command.must_succeed = reader.At("must_succeed").Bool();
   if (reader.Has("at_boot")) command.at_boot = reader.At("at_boot").Bool();
+  if (reader.Has("after_boot")) command.after_boot = reader.At("after_boot").Bool();
   if (reader.Has("sets")) command.sets = reader.At("sets").Text();
   if (reader.Has("makes")) command.makes = ReadTexts(reader.At("makes"));
   if (reader.Has("without_reload")) command.without_reload = reader.At("without_reload").Bool();

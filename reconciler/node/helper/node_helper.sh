@@ -38,6 +38,7 @@ journal() { # STEP TRIAL
 
 journal_home() {
   printf '~%s/%s' "$user" "$below" >"$d/home" || return 1
+  stat -c %m -- "$ROOT$home" >"$d/mount" 2>/dev/null || rm -f "$d/mount"
   fetch_home "$d/before" && return 0
   [ ! -e "$d/before" ] || rm -f -- "$d/before"
   case $answer in
@@ -101,7 +102,8 @@ remove_file() { # STEP PATH
 # In a prune, for a command that sets a value below PATH, in the kernel. What is gone (a port, since it saves power) has
 # nothing to restore. Where the program that would set it is gone, the value stays until the node restarts.
 if_there() { # PATH command_step STEP LIMIT_S USER ARGV…
-  [ -e "$1" ] || { note "$1 is gone: there is nothing to restore"; return 0; }
+  # The mark stands for what follows without one.
+  [ -e "$1" ] || { step=$3; [ "$3" = - ] || mark_command "nothing: $1 is gone" || return 1; note "$1 is gone: there is nothing to restore"; return 0; }
   shift
   command -v "$5" >/dev/null 2>&1 || { note "$5 is not installed: what it set stays until a restart"; return 0; }
   without_reload "$@"
@@ -134,7 +136,31 @@ begin_staging() { # STEP…: their folders are made by one program
   mkdir -p -- "$J" "$@" && undecided && true >>"$J/working" || exit 1
 }
 stage() { "$@" || exit 1; } # COMMAND…
-end_staging() { find "$J" -exec sync {} +; }
+end_staging() {
+  check_seen || exit 1
+  find "$J" ! -type l -exec sync {} + || { say 'the journal cannot be written to the disk'; exit 1; }
+}
+
+# What a plan would overwrite is what it was made from, or the apply ends here. `seen`: lines of sha256sum.
+seen=
+expect() { # STEP DIGEST|absent
+  if [ "$2" = absent ]; then
+    [ -e "$J/$1/absent" ] || say_changed "$J/$1"
+  else
+    [ -e "$J/$1/before" ] || say_changed "$J/$1" || return 1
+    seen="$seen$2  $J/$1/before$newline"
+  fi
+}
+say_changed() { read_text "$1/path"; say "$text was changed since the plan was made"; } # STEP's folder
+check_seen() {
+  [ -n "$seen" ] || return 0
+  differs=$(sha256sum -c 2>/dev/null <<END
+${seen%"$newline"}
+END
+) && return 0
+  for line in $differs; do case $line in "$J"/*/before:) at=${line%/before:} ;; FAILED) say_changed "$at"; return 1 ;; esac; done
+  say 'what the plan was made from cannot be compared'
+}
 
 begin_activation() { failed=''; working || exit 1; }
 run_step() { # SECONDS WHAT COMMAND…

@@ -21,13 +21,14 @@ class DrillScript : public ShellTest {
 };
 
 TEST_F(DrillScript, AFileIsMadeWithItsFolders) {
-  EXPECT_EQ(Call("keep " + QuoteForShell(Path("drill/deep/kept"))).exit_code, 0);
+  EXPECT_EQ(Call("keep " + QuoteForShell(Path("drill/deep/kept")) + " 'kept as it is'").exit_code,
+            0);
   EXPECT_EQ(Get(Path("drill/deep/kept")), "kept as it is");
 }
 
 TEST_F(DrillScript, AFileThatCannotBeMadeIsAFailure) {
   Put("drill", "a file");
-  EXPECT_NE(Call("keep " + QuoteForShell(Path("drill/kept"))).exit_code, 0);
+  EXPECT_NE(Call("keep " + QuoteForShell(Path("drill/kept")) + " x").exit_code, 0);
 }
 
 TEST_F(DrillScript, EachDifferenceOfAFileShows) {

@@ -5,6 +5,7 @@
 
 #include "reconciler/apply/guard/guard_script.h"
 #include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "tests/support/home_fixture.h"
@@ -41,9 +42,10 @@ class ApplyHomeTest : public HomeTest {
     const ScriptReply staged = Stage(action);
     return staged.exit_code == 0 ? Activate(action) : staged.err;
   }
-  ScriptReply Revert(const Action& action) {
+  ScriptReply Revert(const Action& action, int boot = 0) {
     Put("guard",
-        UserDatabase() + BuildGuardScript(Journal(), {{.changes = {{.actions = {action}}}}}));
+        UserDatabase() + "sleep() { :; }\n" +
+            BuildGuardScript(Journal(), {{.changes = {{.actions = {action}}}}}, {.boot = boot}));
     return Run("sh " + QuoteForShell(Path("guard")) + " revert");
   }
 
@@ -168,6 +170,39 @@ TEST_F(ApplyHomeTest, ARevertFollowsNoLinkEither) {
   EXPECT_THAT(again.out, HasSubstr("cannot restore " + Path("home/.ssh/secret") + "\n"));
   EXPECT_EQ(CountRootFiles(), 1u);
   EXPECT_EQ(Get(root_folder_ + "/secret"), "of root alone\n");
+}
+
+// A home on another machine, or one that is unlocked by its user's login.
+TEST_F(ApplyHomeTest, AHomeThatABootBringsLateIsWaitedFor) {
+  PutOwn("home/x", "old\n");
+  const Action action = Write("x", "new\n");
+  EXPECT_EQ(Apply(action), "");
+  const std::string mount = Get(Journal() + "/0/mount");
+  ASSERT_THAT(mount, testing::StartsWith("/"));
+  Put("journal/0123456789abcdef/0/mount", "/another/place\n");
+  const int longer_than_any_uptime = 1'000'000'000;
+  for (int i = 0; i < 3; ++i) {
+    const ScriptReply reply = Revert(action, longer_than_any_uptime);
+    EXPECT_EQ(reply.exit_code, 1);
+    EXPECT_THAT(reply.out, HasSubstr(Path("home") + " is not mounted\n"));
+    EXPECT_EQ(Get(Path("home/x")), "new\n");
+  }
+  Put("journal/0123456789abcdef/0/mount", mount);
+  EXPECT_EQ(Revert(action, longer_than_any_uptime).exit_code, 0);
+  EXPECT_EQ(Get(Path("home/x")), "old\n");
+}
+
+TEST_F(ApplyHomeTest, AnEditSinceThePlanWasMadeEndsTheStaging) {
+  PutOwn("home/x", "of the plan\n");
+  const auto stage = [&](std::string seen) {
+    return Request(BuildStageRequest(
+        {{.change = 0, .action = Write("x", "new\n"), .seen = std::move(seen)}}, 0, Journal()));
+  };
+  EXPECT_EQ(stage(ComputeSha256Hex("of the plan\n")).exit_code, 0);
+  PutOwn("home/x", "theirs\n");
+  const ScriptReply reply = stage(ComputeSha256Hex("of the plan\n"));
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_EQ(reply.err, Path("home/x") + " was changed since the plan was made\n");
 }
 
 TEST_F(ApplyHomeTest, NothingIsWrittenOverAFileThatMovedSinceItWasJournalled) {

@@ -12,6 +12,8 @@
 namespace reconciler {
 namespace {
 
+const std::string kNoPauses = "sleep() { :; }\n";
+
 // The scripts run for real here; only systemd's part of the guard needs a lab node.
 class GuardScriptTest : public ShellTest {
  protected:
@@ -25,7 +27,7 @@ class GuardScriptTest : public ShellTest {
   }
 
   ScriptReply RevertAll(const std::vector<Change>& changes) {
-    Put("guard", BuildGuardScript(Journal(), {{.changes = changes}}));
+    Put("guard", kNoPauses + BuildGuardScript(Journal(), {{.changes = changes}}));
     return Run("sh " + QuoteForShell(Path("guard")) + " revert by-hand");
   }
 
@@ -38,7 +40,7 @@ class GuardScriptTest : public ShellTest {
     const std::size_t at = script.find(reload);
     EXPECT_NE(at, std::string::npos);
     script.replace(at, reload.size(), ":\n");
-    Put("guard", script);
+    Put("guard", kNoPauses + script);
     return Run("sh " + QuoteForShell(Path("guard")) + " revert boot");
   }
 
@@ -297,6 +299,36 @@ TEST_F(GuardScriptTest, AtBootOnlyThoseRevertCommandsRunThatAreMarkedSo) {
   EXPECT_EQ(RevertAtBoot({change}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(Path("files")));
   EXPECT_FALSE(std::filesystem::exists(Path("live")));
+}
+
+// The guard's timer follows a revert at boot that has failed.
+TEST_F(GuardScriptTest, AtBootACommandThatMustSucceedAndFailsIsTriedAgainLater) {
+  Put("etc/x", "before");
+  Change change = Write(Path("etc/x"), "after");
+  change.revert = {
+      RunCommand{.argv = {"test", "-e", Path("there")}, .must_succeed = true, .at_boot = true}};
+  Apply(change);
+  EXPECT_EQ(RevertAtBoot({change}).exit_code, 1);
+  EXPECT_EQ(Get(Journal() + "/state"), "revert-failed\n");
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+  Put("there", "");
+  EXPECT_EQ(Revert(change).exit_code, 0);
+  EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");
+}
+
+TEST_F(GuardScriptTest, AtBootACommandThatNeedsTheNetworkIsLeftForTheRevertThatFollows) {
+  Put("etc/x", "before");
+  Change change = Write(Path("etc/x"), "after");
+  change.revert = {RunCommand{.argv = {"touch", Path("done")}, .after_boot = true}};
+  Apply(change);
+  const ScriptReply reply = RevertAtBoot({change});
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_THAT(reply.out, testing::HasSubstr("is left for later: as  timeout -k 2 30 touch"));
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+  EXPECT_FALSE(std::filesystem::exists(Path("done")));
+  EXPECT_EQ(Revert(change).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(Path("done")));
+  EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");
 }
 
 // What a start of the node generated while a file was on trial is generated again without it.

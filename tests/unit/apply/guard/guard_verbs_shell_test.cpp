@@ -320,7 +320,40 @@ TEST_F(GuardVerbs, WhatIsGeneratedAtBootIsMadeWithTheUsualUmask) {
     Call("watch boot");
   }
   const std::string umasks = Get(Path("umasks"));
-  EXPECT_EQ(umasks, "0022\n0022\n0022\n0022\n") << "one that is ready, and three reverts";
+  EXPECT_EQ(umasks, "0022\n0022\n0022\n0022\n0022\n0022\n")
+      << "one that is ready, two that are decided and not yet committed, and three reverts";
+}
+
+// The power went after the decision and before the renames: this boot read the old files.
+TEST_F(GuardVerbs, ACommitAtBootGeneratesFromTheNewFiles) {
+  Make(kStates[5], false);
+  PutFiles(kBefore);
+  std::filesystem::remove_all(Path("run"));
+  Program("generator",
+          fmt::format("cat {} {} >{} 2>/dev/null", QuoteForShell(Path("run/trial")),
+                      QuoteForShell(Path("etc/tried")), QuoteForShell(Path("generated"))));
+  Call("watch boot");
+  EXPECT_EQ(Get(Path("generated")), "newold");
+  EXPECT_EQ(ReadFiles().tried, "new");
+  EXPECT_EQ(State(), "committed\n");
+}
+
+// A clock that went back makes the newest journal the oldest by its time.
+TEST_F(GuardVerbs, TheOldestJournalsByOrderAreRemoved) {
+  Make(kStates[7], false);
+  for (int i = 2; i <= 25; ++i) {
+    const std::string folder = fmt::format("state/journal/{:03}", i);
+    Put(folder + "/order", fmt::format("{}\n", i - 30));
+    Put(folder + "/state", i == 3 ? "armed\n" : "finished\n");
+    Put(folder + "/guard", "");
+  }
+  Run(fmt::format("touch -d 2000-01-01 {}", QuoteForShell(Journal())));
+  EXPECT_EQ(Call("finish").exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(Journal()));
+  EXPECT_FALSE(std::filesystem::exists(Path("state/journal/002")));
+  EXPECT_TRUE(std::filesystem::exists(Path("state/journal/003"))) << "it is not decided";
+  EXPECT_FALSE(std::filesystem::exists(Path("state/journal/006")));
+  EXPECT_TRUE(std::filesystem::exists(Path("state/journal/007")));
 }
 
 TEST_F(GuardVerbs, EveryVerbInEveryStateIsDoneOrDoesNothingOrIsRefused) {

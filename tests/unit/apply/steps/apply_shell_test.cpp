@@ -1,5 +1,6 @@
 #include "reconciler/apply/steps/apply_script.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <pwd.h>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "reconciler/apply/guard/revert_script.h"
+#include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "tests/support/shell_fixture.h"
@@ -180,7 +182,9 @@ TEST_F(ApplyScriptTest, APruneHasNothingToRestoreOnAPortThatIsGone) {
   const RunCommand set{
       .argv = {"sh", "-c", "exit 1"}, .must_succeed = true, .sets = Path("net/p0")};
   EXPECT_EQ(Apply({set}, true).at(0).exit_code, 0);
-  EXPECT_FALSE(std::filesystem::exists(Path("journal/0/begun")));
+  // Its mark is that of the triggers that follow it.
+  EXPECT_EQ(Get(Path("journal/0/command")), "nothing: " + Path("net/p0") + " is gone\n");
+  EXPECT_TRUE(std::filesystem::exists(Path("journal/0/begun")));
   EXPECT_EQ(Apply({set}).at(0).exit_code, 1);
   Put("net/p0/mtu", "1500\n");
   EXPECT_EQ(Apply({set}, true).at(0).exit_code, 1);
@@ -320,6 +324,39 @@ TEST(BuildActivateRequest, WhatCannotReloadUnitsKeepsNoGeneratedFiles) {
               testing::HasSubstr("'run make' command_step 0 30 '' 'make'\n"));
   EXPECT_THAT(activate({.argv = {"reload"}}),
               testing::HasSubstr("'run reload' command_step 0 30 '' 'reload'\n"));
+}
+
+TEST_F(ApplyScriptTest, AFileThatIsNotWhatThePlanWasMadeFromIsNotStaged) {
+  int journals = 0;
+  const auto stage = [&](const std::string& name, std::string seen) {
+    const ScriptReply reply = RunRequest(
+        BuildStageRequest(
+            {{.change = 0, .action = RemoveFile{Path("etc/other")}},
+             {.change = 1, .action = WriteFile{Path(name), State("new")}, .seen = std::move(seen)}},
+            0, Path(fmt::format("journal-{}", ++journals))),
+        MakeNonce());
+    EXPECT_EQ(reply.exit_code, reply.err.empty() ? 0 : 1);
+    return reply.err;
+  };
+  Put("etc/x", "old");
+  EXPECT_EQ(stage("etc/x", ComputeSha256Hex("old")), "");
+  EXPECT_EQ(stage("etc/x", ComputeSha256Hex("older")),
+            Path("etc/x") + " was changed since the plan was made\n");
+  EXPECT_EQ(stage("etc/x", "absent"), Path("etc/x") + " was changed since the plan was made\n");
+  EXPECT_EQ(stage("etc/none", ComputeSha256Hex("old")),
+            Path("etc/none") + " was changed since the plan was made\n");
+  EXPECT_EQ(stage("etc/none", "absent"), "");
+}
+
+TEST(ListSteps, AFileIsComparedWithWhatThePlanWasMadeFrom) {
+  const auto seen = [](const Change& change) { return ListSteps({&change}).at(0).seen; };
+  const WriteFile write{"/etc/a", {"new"}};
+  EXPECT_EQ(seen({.kind = "file", .name = "/etc/a", .actions = {write}}), "absent");
+  EXPECT_EQ(
+      seen({.kind = "file", .name = "/etc/a", .actions = {write}, .before = FileState{"old"}}),
+      ComputeSha256Hex("old"));
+  EXPECT_EQ(seen({.kind = "key", .name = "/etc/a", .actions = {write}}), "");
+  EXPECT_EQ(seen({.kind = "file", .name = "/etc/b", .actions = {write}}), "");
 }
 
 TEST(BuildStageRequest, TheFoldersOfAllMarkedStepsAreMadeTogether) {

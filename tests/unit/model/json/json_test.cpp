@@ -113,8 +113,11 @@ Plan SomePlan() {
                   RemoveFile{"/etc/y", {"/run/y"}}, RunCommand{{"true", "a b"}, 7, "nvidia"}},
       .revert = {RunCommand{
           .argv = {"false"}, .must_succeed = true, .at_boot = true, .sets = "/sys/x"}},
-      .triggers = {RunCommand{
-          .argv = {"make", "z"}, .id = "z", .makes = {"/run/z"}, .without_reload = true}},
+      .triggers = {RunCommand{.argv = {"make", "z"},
+                              .id = "z",
+                              .after_boot = true,
+                              .makes = {"/run/z"},
+                              .without_reload = true}},
       .impact = Impact::kLinkFlap,
       .deferred = true,
       .fingerprint = "0123456789abcdef",

@@ -162,7 +162,8 @@ TEST(Packages, AnOlderOneIsUpgradedAndARevertBringsItBack) {
   EXPECT_THAT(ShortenAll(change.actions), ElementsAre("apt-get install libnccl2=2.28.9-1"));
   EXPECT_THAT(ShortenAll(change.revert),
               ElementsAre("apt-get --allow-downgrades install libnccl2=2.27.7-1"));
-  EXPECT_FALSE(std::get<RunCommand>(change.revert.front()).at_boot);  // it may need the network
+  EXPECT_FALSE(std::get<RunCommand>(change.revert.front()).at_boot);
+  EXPECT_TRUE(std::get<RunCommand>(change.revert.front()).after_boot);  // it may need the network
   // A newer version stays when the manifest no longer requires it.
   EXPECT_THAT(change.prune_commands.after, IsEmpty());
 }
