@@ -80,11 +80,13 @@ void ValueBuilder::AddScalar(Position position, std::string_view text, Style sty
   Place(std::move(value), size, anchor);
 }
 
-void ValueBuilder::AddNull(Position position, bool written, Anchor anchor) {
+void ValueBuilder::AddNull(Position position, std::optional<Position> own, Anchor anchor) {
   if (refusal_) return;
   if (WantsKey()) return TakeKey(position, Value{nullptr, position});
-  // Nothing at all has no place of its own: the parser names the token that comes after it.
-  if (!written && !open_.empty()) {
+  // Of nothing at all the parser names the token that comes after it.
+  if (own) {
+    position = *own;
+  } else if (!open_.empty()) {
     const Frame& frame = open_.back();
     position = frame.key ? frame.key->key_position : frame.value.position;
   }

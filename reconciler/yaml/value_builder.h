@@ -27,7 +27,9 @@ class ValueBuilder {
   enum class Style { kPlain, kText };  // plain text has its type resolved; quoted text is text
 
   void AddScalar(Position position, std::string_view text, Style style, Anchor anchor);
-  void AddNull(Position position, bool written, Anchor anchor);  // written: as ~ or null
+  // `own`: that of ~ or null, or of the '-' of an entry; nothing at all has that of the key or list
+  // around it.
+  void AddNull(Position position, std::optional<Position> own, Anchor anchor);
   void BeginList(Position position, Anchor anchor) {
     Begin(position, std::vector<Value>(), anchor);
   }
@@ -41,6 +43,7 @@ class ValueBuilder {
   const std::optional<Refusal>& refusal() const { return refusal_; }
   // Where the list or map that is still open begins.
   std::optional<Position> OpenSince() const;
+  bool IsInList() const { return !open_.empty() && open_.back().value.IsList(); }
   Value TakeValue() { return std::move(root_); }
 
  private:

@@ -41,6 +41,28 @@ bool IsUnclosedQuote(std::string_view text) {
   return true;
 }
 
+bool IsWrittenNull(std::string_view text) {
+  const std::string_view word = text.substr(0, text.find_first_of(" \t\r\n,]}"));
+  return word == "~" || word == "null" || word == "Null" || word == "NULL";
+}
+
+// Of an entry that holds nothing: the '-' at the end of the text before `mark`, but for blanks and
+// comments.
+std::optional<Position> FindDashBefore(const SourceText& source, const YAML::Mark& mark) {
+  for (int line = mark.line; line >= 0; --line) {
+    std::string_view text = source.From(line, 0);
+    text =
+        text.substr(0, line == mark.line ? static_cast<std::size_t>(mark.column) : text.find('\n'));
+    if (Trim(text).starts_with('#')) continue;
+    text = text.substr(0, text.find(" #"));
+    const std::size_t last = text.find_last_not_of(" \t\r\n");
+    if (last == std::string_view::npos) continue;
+    if (text[last] != '-') return std::nullopt;
+    return source.PositionAt(line, static_cast<int>(last));
+  }
+  return std::nullopt;
+}
+
 class Events : public YAML::EventHandler {
  public:
   explicit Events(const SourceText& source) : source_(source) {}
@@ -65,9 +87,13 @@ class Events : public YAML::EventHandler {
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    const std::string_view text = source_.From(mark.line, mark.column);
-    const bool written = text.starts_with('~') || text.starts_with('n') || text.starts_with('N');
-    builder_.AddNull(Place(mark), written, anchor);
+    std::optional<Position> place;
+    if (IsWrittenNull(source_.From(mark.line, mark.column))) {
+      place = Place(mark);
+    } else if (builder_.IsInList()) {
+      place = FindDashBefore(source_, mark);
+    }
+    builder_.AddNull(Place(mark), place, anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     builder_.AddAlias(Place(mark), anchor);
@@ -175,11 +201,19 @@ bool IsControl(std::string_view text, std::size_t i) {
   return byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
 }
 
+// As PowerShell and some editors of Windows save text.
+bool IsUtf16(std::string_view text) {
+  return text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF") ||
+         (text.size() > 1 && (text[0] == '\0') != (text[1] == '\0'));
+}
+
 // Bytes that no YAML text may hold, whatever the parser thinks of them.
 std::optional<Refusal> CheckBytes(std::string_view text) {
   if (text.size() > kMostInput) {
     return Refusal{{}, fmt::format("wanted at most 1 MiB, found {} bytes", text.size()), ""};
   }
+  if (IsUtf16(text))
+    return Refusal{{1, 0}, "wanted UTF-8 text, found UTF-16", "save the file as UTF-8"};
   int line = 0;
   std::size_t line_start = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -101,9 +101,15 @@ void CheckNodes(const ClusterSpec& cluster, const Value& entry, Errors& errors) 
   for (const NodeSpec& node : cluster.nodes) names.push_back(node.name);
   const bool is_master = entry.Find("master") != nullptr;
   if ((is_master ? ListNamedNodes(entry).empty() : ListNodes(entry).empty())) {
+    const Value* nodes = entry.Find("nodes");
+    const bool is_other_form =
+        nodes != nullptr && (is_master ? !nodes->Members().empty() : !nodes->List().empty());
+    const std::string fault = !is_other_form ? "wanted at least one node, found none"
+                              : is_master    ? "wanted a list of nodes, found a map"
+                                          : "wanted a map of each node to a digest, found a list";
     errors.push_back(MakeManifestError(
         "netplan-adopt-malformed", cluster.Mark(FindNamedPosition(entry)),
-        fmt::format("adopt: {}: wanted at least one node, found none", NameEntry(entry)),
+        fmt::format("adopt: {}: {}", NameEntry(entry), fault),
         is_master ? "write nodes: [NAME]"
                   : "write nodes: {NAME: DIGEST}, with the first 12 digits of the file's SHA-256"));
   }

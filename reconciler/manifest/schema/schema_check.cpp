@@ -91,8 +91,13 @@ class Explainer {
   void Explain(const Part& part) {
     if (part.schema.contains("anyOf")) return ExplainAnyOf(part);
     if (Breaks(part, "type")) {
-      return AddWanted(part, DescribeWanted(part.schema), DescribeFound(part.value),
-                       FindTypeHint(part.value, part.schema));
+      std::string hint = FindTypeHint(part.value, part.schema);
+      if (hint.empty() && FitsInQuotes(part)) hint = "put it in quotes";
+      const bool has_form = hint.empty() && !part.value.ScalarText().empty() &&
+                            part.schema.contains("patternErrorMessage");
+      const std::string wanted = has_form ? part.schema["patternErrorMessage"].get<std::string>()
+                                          : DescribeWanted(part.schema);
+      return AddWanted(part, wanted, DescribeFound(part.value), std::move(hint));
     }
     if (Breaks(part, "enum")) return ExplainChoice(part);
     if (Breaks(part, "minimum") || Breaks(part, "maximum")) {
@@ -103,6 +108,13 @@ class Explainer {
     }
     if (part.value.IsList()) CheckList(part);
     if (part.value.IsMap()) CheckMap(part);
+  }
+
+  // Of a number or a word such as true.
+  bool FitsInQuotes(const Part& part) {
+    const std::string text = part.value.ScalarText();
+    return !text.empty() && part.value.AsString() == nullptr &&
+           judge_.Accepts(json(text), part.schema);
   }
 
   // The same name as it may be written.

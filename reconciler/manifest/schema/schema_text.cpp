@@ -113,8 +113,10 @@ std::string FormatFirstEntry(const Value& map, const nlohmann::json& schema) {
   const nlohmann::json items = schema.value("items", nlohmann::json::object());
   const bool is_named = items.value("properties", nlohmann::json::object()).contains("name");
   if (map.Members().empty() || !is_named) return {};
+  const Value* name = map.Find("name");  // then it is one entry, and the '-' is missing
   return fmt::format("write it as a list: - {{name: {}, …}}",
-                     MakePrintable(map.Members().front().key));
+                     MakePrintable(name == nullptr ? map.Members().front().key
+                                                   : std::string_view(name->ScalarText())));
 }
 
 }  // namespace
@@ -156,7 +158,6 @@ std::string FindTypeHint(const Value& value, const nlohmann::json& schema) {
   };
   if (value.IsNull()) return schema.value("emptyHint", "");
   if (wants("number") && value.AsBool() != nullptr) return "write 1 or 0";
-  if (wants("string") && (IsNumber(value) || value.AsBool() != nullptr)) return "put it in quotes";
   if (std::string form = FormatAsMap(value, schema); !form.empty()) return "write it as " + form;
   if (wants("array") && value.IsMap()) return FormatFirstEntry(value, schema);
   const std::string* text = value.AsString();

@@ -438,15 +438,16 @@ TEST(NetplanAdoptSection, MistakesAreNamedWithTheirPlace) {
                       "- {nm_profile: bond0, nodes: {spark-2: aaaaaaaaaaaa}}\n"),
               IsEmpty());
   EXPECT_THAT(CheckOf("- {master: bond0, nodes: {spark-1: aaaaaaaaaaaa}}\n"),
-              ElementsAre("2:12: adopt: bond0: wanted at least one node, found none; write nodes: "
+              ElementsAre("2:12: adopt: bond0: wanted a list of nodes, found a map; write nodes: "
                           "[NAME]"));
   EXPECT_THAT(CheckOf("- {master: bond0, nodes: [spark-4]}\n"),
               ElementsAre("2:27: adopt: bond0: unknown node 'spark-4', did you mean 'spark-1'?; "
                           "nodes: spark-1, spark-2"));
-  EXPECT_THAT(CheckOf("- {file: /etc/netplan/a.yaml, nodes: [spark-1]}\n"),
-              ElementsAre("2:10: adopt: /etc/netplan/a.yaml: wanted at least one node, found "
-                          "none; write nodes: {NAME: DIGEST}, with the first 12 "
-                          "digits of the file's SHA-256"));
+  EXPECT_THAT(
+      CheckOf("- {file: /etc/netplan/a.yaml, nodes: [spark-1]}\n"),
+      ElementsAre("2:10: adopt: /etc/netplan/a.yaml: wanted a map of each node to a digest, "
+                  "found a list; write nodes: {NAME: DIGEST}, with the first 12 "
+                  "digits of the file's SHA-256"));
   EXPECT_THAT(
       CheckOf("- {unit: a.service, nodes: {spark-1: aaaaaaaaaaaa}}\nunits:\n"
               "- {name: a.service}\n"),
