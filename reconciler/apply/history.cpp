@@ -37,10 +37,12 @@ std::set<int> ListNumbers(const Histories& histories) {
   return numbers;
 }
 
-std::string ListKnown(const std::set<int>& numbers) {
+std::string ListKnown(const Histories& histories) {
   std::vector<std::string> texts;
-  for (const int number : numbers) texts.push_back(std::to_string(number));
-  return texts.empty() ? "nothing was applied to these nodes yet" : "known: " + Join(texts, ", ");
+  for (const int number : ListNumbers(histories)) texts.push_back(std::to_string(number));
+  const std::string known =
+      texts.empty() ? "nothing was applied to these nodes yet" : "known: " + Join(texts, ", ");
+  return histories.errors.empty() ? known : known + ", as far as nodes could be read";
 }
 
 const Generation* FindGeneration(const std::vector<Generation>& generations, int number) {
@@ -159,10 +161,14 @@ Histories ReadHistories(const std::vector<const NodeSpec*>& nodes, NodePool& poo
 }
 
 Result<ChosenGeneration> ChooseGeneration(const Histories& histories, int number) {
+  if (histories.nodes.empty() && !histories.errors.empty()) {
+    return Fail({.kind = ErrorKind::kTransport,
+                 .message = "no generation is known: no node could be read"});
+  }
   const std::set<int> numbers = ListNumbers(histories);
   if (number < 0 && numbers.size() < 2) {
     return Fail(MakeUsageError("no generation stands before the newest one",
-                               ListKnown(numbers) + "; `rollback --to 0` prunes everything"));
+                               ListKnown(histories) + "; `rollback --to 0` prunes everything"));
   }
   if (number < 0) number = *std::next(numbers.rbegin());
   ChosenGeneration chosen{.number = number};
@@ -180,7 +186,7 @@ Result<ChosenGeneration> ChooseGeneration(const Histories& histories, int number
   }
   if (said.empty()) {
     return Fail(
-        MakeUsageError(fmt::format("no node has generation {}", number), ListKnown(numbers)));
+        MakeUsageError(fmt::format("no node has generation {}", number), ListKnown(histories)));
   }
   if (!agree) {
     return Fail(
@@ -189,8 +195,8 @@ Result<ChosenGeneration> ChooseGeneration(const Histories& histories, int number
                        "choose another one, or apply the manifest that you want"));
   }
   if (chosen.info.manifest_text.empty()) {
-    return Fail(
-        MakeUsageError(fmt::format("generation {} holds no manifest", number), ListKnown(numbers)));
+    return Fail(MakeUsageError(fmt::format("generation {} holds no manifest", number),
+                               ListKnown(histories)));
   }
   return chosen;
 }

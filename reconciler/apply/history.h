@@ -52,7 +52,8 @@ struct ChosenGeneration {
 };
 
 // One generation as the nodes that have it remember it; -1: the one before the newest. An error
-// when no node has it, when its document is damaged, or when the nodes have different manifests.
+// when no node has it, when its document is damaged, or when the nodes have different manifests;
+// kTransport when no node could be read.
 Result<ChosenGeneration> ChooseGeneration(const Histories& histories, int number);
 
 // The generation that a rollback goes to: every node that could be read must have it, with the same

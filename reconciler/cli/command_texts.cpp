@@ -19,14 +19,27 @@ constexpr const char* kInspect = "Inspect the cluster";
 constexpr const char* kRun = "Run programs on the nodes";
 constexpr const char* kHelp = "Find out more";
 
-struct CommandText {
-  const char* name = nullptr;
-  const char* group = nullptr;
-  const char* example = nullptr;  // what follows "spark-reconcile "
-  std::vector<ExitCode> codes = {};
-  const char* instead = "";  // of --format, where the command has none: what a program reads
-  const char* remark = "";   // on the codes
+// An exit code of a command, and what it means there where it is not the usual meaning.
+struct CodeText {
+  CodeText(ExitCode its_code, const char* its_text = nullptr) : code(its_code), text(its_text) {}
+
+  ExitCode code;
+  const char* text;
 };
+
+struct CommandText {
+  const char* name = nullptr;     // with that of the command it belongs to, as "lock list"
+  const char* group = nullptr;    // nullptr: not one of its own
+  const char* example = nullptr;  // what follows "spark-reconcile "
+  std::vector<CodeText> codes = {};
+  const char* instead = "";  // of --format, where the command has none: what a program reads
+};
+
+constexpr const char* kMeasured = "a node was not read when the report was written";
+constexpr const char* kRefused =
+    "wrong arguments, a manifest that is not valid, a question that was not answered with yes, or "
+    "a node of another cluster";
+constexpr const char* kChanged = "more differs than the question listed";
 
 const std::vector<CommandText>& ListTexts() {
   static const std::vector<CommandText> texts = {
@@ -38,9 +51,10 @@ const std::vector<CommandText>& ListTexts() {
       {"discover",
        kManifest,
        "discover spark-1 spark-2 --out cluster.yaml",
-       {kFine, kUsageOrManifest, kPending, kNodeUnreadable},
-       "",
-       "  2 where the manifest does not have all that was found, as said on stderr\n"},
+       {kFine,
+        kUsageOrManifest,
+        {kPending, "the manifest does not have all that was found, as said on stderr"},
+        kNodeUnreadable}},
       {"validate", kManifest, "validate cluster.yaml", {kFine, kUsageOrManifest}},
       {"add-node",
        kManifest,
@@ -54,36 +68,82 @@ const std::vector<CommandText>& ListTexts() {
        "it writes the manifest, which programs read as it is"},
       {"trust", kAccess, "trust cluster.yaml", {kFine, kUsageOrManifest, kNodeUnreadable}},
       {"access", kAccess, "access cluster.yaml --fix", {kFine, kUsageOrManifest, kNodeUnreadable}},
+      {"access sudoers",
+       nullptr,
+       "access sudoers cluster.yaml",
+       {kFine, kUsageOrManifest},
+       "it prints lines for sudoers"},
       {"plan",
        kChange,
        "plan cluster.yaml --out plan.json",
-       {kFine, kUsageOrManifest, kPending, kNodeUnreadable}},
+       {kFine,
+        kUsageOrManifest,
+        {kPending, "with --detailed-exitcode: something differs from the manifest, or is blocked"},
+        kNodeUnreadable}},
       {"apply",
        kChange,
        "apply cluster.yaml",
-       {kFine, kUsageOrManifest, kPending, kNodeUnreadable, kReverted, kMixed, kVerifyFailed,
-        kNotMeasured, kStalePlan, kLocked, kInterrupted},
+       {kFine,
+        {kUsageOrManifest, kRefused},
+        kPending,
+        kNodeUnreadable,
+        kReverted,
+        kMixed,
+        kVerifyFailed,
+        kNotMeasured,
+        {kStalePlan, "the saved plan is stale, or more differs than the question listed"},
+        kLocked,
+        kInterrupted},
        "`--events -` writes JSON on stdout, one object per line"},
       {"rollback",
        kChange,
        "rollback cluster.yaml --to 3",
-       {kFine, kUsageOrManifest, kPending, kNodeUnreadable, kReverted, kMixed, kVerifyFailed,
-        kNotMeasured, kStalePlan, kLocked, kInterrupted},
+       {kFine,
+        {kUsageOrManifest, kRefused},
+        kPending,
+        kNodeUnreadable,
+        kReverted,
+        kMixed,
+        kVerifyFailed,
+        kNotMeasured,
+        {kStalePlan, kChanged},
+        kLocked,
+        kInterrupted},
        "`--events -` writes JSON on stdout, one object per line"},
       {"uninstall",
        kChange,
        "uninstall cluster.yaml",
-       {kFine, kUsageOrManifest, kPending, kNodeUnreadable, kReverted, kMixed, kLocked,
+       {kFine,
+        {kUsageOrManifest, kRefused},
+        kPending,
+        kNodeUnreadable,
+        kReverted,
+        kMixed,
+        {kStalePlan, kChanged},
+        kLocked,
         kInterrupted},
        "`--events -` writes JSON on stdout, one object per line"},
       {"drill",
        kChange,
        "drill cluster.yaml --node spark-1",
-       {kFine, kUsageOrManifest, kNodeUnreadable, kMixed, kLocked}},
+       {kFine, kUsageOrManifest, kNodeUnreadable, {kMixed, "a node did not revert"}, kLocked}},
       {"lock",
        kChange,
        "lock list cluster.yaml",
-       {kFine, kUsageOrManifest, kNodeUnreadable, kLocked}},
+       {kFine,
+        kUsageOrManifest,
+        kNodeUnreadable,
+        {kMixed, "`break` failed on a node"},
+        {kLocked, "`break` kept a lock, as its holder may be running"}}},
+      {"lock list", nullptr, "lock list cluster.yaml", {kFine, kUsageOrManifest, kNodeUnreadable}},
+      {"lock break",
+       nullptr,
+       "lock break cluster.yaml --node spark-1",
+       {kFine,
+        kUsageOrManifest,
+        kNodeUnreadable,
+        {kMixed, "it failed on a node"},
+        {kLocked, "a lock is kept, as its holder may be running"}}},
       {"drift",
        kInspect,
        "drift cluster.yaml --format json",
@@ -95,18 +155,28 @@ const std::vector<CommandText>& ListTexts() {
       {"report",
        kInspect,
        "report yesterday.json today.json",
-       {kFine, kUsageOrManifest, kNodeUnreadable, kVerifyFailed, kNotMeasured}},
+       {kFine,
+        {kUsageOrManifest, "wrong arguments, or a report that is not valid"},
+        {kNodeUnreadable, kMeasured},
+        {kVerifyFailed, "verification had failed, or something got worse between two reports"},
+        {kNotMeasured, "something was not measured"}}},
       {"status",
        kInspect,
        "status cluster.yaml --wait 120",
-       {kFine, kUsageOrManifest, kPending, kNodeUnreadable, kLocked},
-       "",
-       "  2 and 9 only when the time of --wait is over\n"},
+       {kFine,
+        kUsageOrManifest,
+        {kPending, "the time of --wait is over, and something differs from the manifest"},
+        kNodeUnreadable,
+        {kLocked, "the time of --wait is over, and another apply is running"}}},
       {"history", kInspect, "history cluster.yaml", {kFine, kUsageOrManifest, kNodeUnreadable}},
       {"cabling",
        kInspect,
        "cabling cluster.yaml",
-       {kFine, kUsageOrManifest, kNodeUnreadable, kVerifyFailed, kNotMeasured}},
+       {kFine,
+        kUsageOrManifest,
+        kNodeUnreadable,
+        {kVerifyFailed, "a cable is not where the manifest has it"},
+        {kNotMeasured, "where a cable ends is unknown"}}},
       {"graph", kInspect, "graph cluster.yaml --format svg >fabric.svg", {kFine, kUsageOrManifest}},
       {"hostfile",
        kRun,
@@ -170,12 +240,19 @@ const char* Describe(ExitCode code) {
   return "";
 }
 
+// Whether those words call it.
+bool IsNamed(const CLI::App& command, std::string_view words) {
+  const CLI::App* above = command.get_parent();
+  const bool is_inner = above != nullptr && above->get_parent() != nullptr;
+  return words == (is_inner ? above->get_name() + " " : "") + command.get_name();
+}
+
 std::string MakeFooter(const CommandText& text) {
   std::string footer = fmt::format("Example:\n  spark-reconcile {}\n\nExit codes:\n", text.example);
-  for (const ExitCode code : text.codes) {
-    footer += fmt::format("  {:<3} {}\n", static_cast<int>(code), Describe(code));
+  for (const auto& [code, meaning] : text.codes) {
+    footer += fmt::format("  {:<3} {}\n", static_cast<int>(code),
+                          meaning == nullptr ? Describe(code) : meaning);
   }
-  footer += text.remark;
   return footer +
          "\nEvery command also takes --no-color, --parallelism and --prompt-sudo-password.";
 }
@@ -207,7 +284,10 @@ std::shared_ptr<CLI::FormatterBase> MakeHelpFormatter(std::size_t columns) {
 
 void AddCommandTexts(CLI::App& app) {
   for (const CommandText& text : ListTexts()) {
-    app.get_subcommand(text.name)->group(text.group)->footer(MakeFooter(text));
+    CLI::App* command = &app;
+    for (const std::string& word : Split(text.name, ' ')) command = command->get_subcommand(word);
+    command->footer(MakeFooter(text));
+    if (text.group != nullptr) command->group(text.group);
   }
   app.footer(
       "`spark-reconcile help COMMAND` shows the options of one command, an example, and its exit "
@@ -221,7 +301,7 @@ std::vector<const CLI::App*> ListCommands(const CLI::App& app) {
 std::optional<Error> ExplainNoFormat(const CLI::App& command, std::string_view option) {
   if (option != "--format") return std::nullopt;
   for (const CommandText& text : ListTexts()) {
-    if (command.get_name() != text.name || *text.instead == '\0') continue;
+    if (!IsNamed(command, text.name) || *text.instead == '\0') continue;
     return Error{.kind = ErrorKind::kUsage,
                  .message = fmt::format("{} has no --format", text.name),
                  .hint = text.instead};

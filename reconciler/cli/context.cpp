@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <utility>
 
@@ -73,6 +74,11 @@ int PrintError(const Error& error, int exit_code) {
   return exit_code;
 }
 
+int PrintError(const Error& error) {
+  return PrintError(error,
+                    error.kind == ErrorKind::kTransport ? kNodeUnreadable : kUsageOrManifest);
+}
+
 Result<std::string> ReadManifest(const std::string& path) {
   auto text = ReadTextFile(path);
   if (text || path != Selection().manifest) return text;
@@ -100,6 +106,33 @@ std::optional<Cluster> LoadCluster(const std::string& text, const std::string& n
     return std::nullopt;
   }
   return std::move(*cluster);
+}
+
+namespace {
+
+// Without " at FILE:LINE:COLUMN" and ", first at …" of a text that is in no file.
+std::string RemovePlaces(std::string message, const std::string& file) {
+  for (const std::string& start : {", first at " + file + ":", " at " + file + ":"}) {
+    for (std::size_t at = 0; (at = message.find(start, at)) != std::string::npos;) {
+      const std::size_t end = message.find_first_not_of("0123456789:", at + start.size());
+      message.erase(at, std::min(end, message.size()) - at);
+    }
+  }
+  return message;
+}
+
+}  // namespace
+
+std::optional<Cluster> LoadGenerated(const std::string& text, const std::string& source) {
+  auto cluster = BuildCluster(text, source, plugins::GetAll(), {});
+  if (cluster) return std::move(*cluster);
+  for (Error& error : cluster.error()) {
+    error.where.reset();
+    error.source_line.clear();
+    error.message = RemovePlaces(std::move(error.message), source);
+    std::cerr << FormatError(AddContext(std::move(error), source));
+  }
+  return std::nullopt;
 }
 
 ClusterFacts GatherQuietly(const Cluster& cluster, const Selection& selection, NodePool& pool,

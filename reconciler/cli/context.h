@@ -69,7 +69,11 @@ ClusterFacts GatherQuietly(const Cluster& cluster, const Selection& selection, N
                            Purpose purpose, const Trials& trials,
                            const std::function<void(const NodeName&)>& on_node = {});
 
+// Of a manifest that was made of `source`, such as "the given addresses", and lies in no file.
+std::optional<Cluster> LoadGenerated(const std::string& text, const std::string& source);
+
 int PrintError(const Error& error, int exit_code);  // prints and returns the code
+int PrintError(const Error& error);  // returns 3 where it is that nodes cannot be read, else 1
 
 // One function per command: adds it to the program.
 void AddValidate(CLI::App& app, Context& context);

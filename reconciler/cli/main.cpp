@@ -72,10 +72,15 @@ bool IsCommandMissing(const CLI::App& app) {
   return FindCalled(app)->get_require_subcommand_min() > 0;
 }
 
+// Below a command such as `lock`, also where the word is none of them.
 void PrintMissingCommand(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : reconciler::cli::ListCommands(*FindCalled(app))) {
     names.push_back(command->get_name());
+  }
+  const std::vector<std::string> words = app.remaining(true);
+  if (!words.empty() && !words.front().starts_with('-')) {
+    return PrintUnknown("command", words.front(), names, MakeHelpHint(app));
   }
   std::cerr << reconciler::FormatError(
       {.message = "wanted one of " + reconciler::Join(names, ", "), .hint = MakeHelpHint(app)});

@@ -8,7 +8,6 @@
 namespace reconciler {
 namespace {
 
-constexpr std::size_t kMostNodes = 64;
 constexpr std::size_t kFirstHost = 21;  // the last byte of the examples' addresses
 constexpr std::string_view kExampleUser = "{user: nvidia,";
 constexpr std::string_view kNode = "  - {name: spark-";
@@ -79,9 +78,9 @@ std::string ExplainBadStarter(const Starter& starter) {
     case Topology::kRing:
       return starter.nodes == 3 ? "" : wanted("3 nodes for a ring without a switch");
     case Topology::kSwitch:
-      return starter.nodes >= 2 && starter.nodes <= kMostNodes
+      return starter.nodes >= 2 && starter.nodes <= kMostStarterNodes
                  ? ""
-                 : wanted(fmt::format("2 to {} nodes on a switch", kMostNodes));
+                 : wanted(fmt::format("2 to {} nodes on a switch", kMostStarterNodes));
     case Topology::kLeafSpine:
     case Topology::kLinks:
       break;

@@ -8,6 +8,8 @@
 
 namespace reconciler {
 
+constexpr std::size_t kMostStarterNodes = 64;  // on a switch
+
 // What a starter manifest is made from. `topology`: kDirect with two nodes, kRing with three, or
 // kSwitch with two or more.
 struct Starter {

@@ -74,7 +74,8 @@ Result<void> RequireNodes(const std::vector<std::string>& entries,
 // The plan's line names node and address already.
 std::string RemovePlace(const std::string& why, const NodeSpec& node) {
   for (const std::string& place :
-       {fmt::format("{} ({}): ", node.name, node.address), node.name + ": "}) {
+       {fmt::format("{} ({}): ", node.name, node.address),
+        fmt::format("{} ({}:{}): ", node.name, node.address, node.access.port), node.name + ": "}) {
     if (why.starts_with(place)) return why.substr(place.size());
   }
   return why;

@@ -40,6 +40,21 @@ nothing was changed, because these nodes of the manifest were not reached:
 """)
         self.assertTrue(done.stdout.endswith("\nno changes, 1 node not reached.\n"), done.stdout)
 
+    def test_a_rollback_takes_a_node_that_is_not_reached_for_no_new_one(self):
+        done = self.spark("rollback", "--yes")
+        self.assert_ends(done, 1, out="", err=REFUSED + """\
+no generation stands before the newest one
+  hint: nothing was applied to these nodes yet, as far as nodes could be read; `rollback --to 0` prunes everything
+""")
+        self.write("cluster.yaml", OUT_OF_REACH)
+        done = self.spark("rollback", "--yes", "--to", "1")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertTrue(done.stderr.endswith("no generation is known: no node could be read\n"), done.stderr)
+        self.assertEqual(self.spark("history", "--show", "1").returncode, 3)
+        done = self.spark("rollback", "--yes", "--to", "0")
+        self.assertEqual(done.returncode, 3)
+        self.assertTrue(done.stderr.endswith("  hint: make them ready, or give --allow-unreached\n"), done.stderr)
+
     def test_a_partial_apply_says_so_at_the_end(self):
         done = self.spark("apply", "--only", "memlock", "--yes", "--brief", "--allow-unreached")
         self.assert_ends(done, 3, err=REFUSED)

@@ -60,7 +60,8 @@ BAD_VALUES = (
     ("uninstall --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("drill --node spark-1 --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("init --topology xml", "--topology: xml not in {direct,ring,switch}"),
-    ("init --nodes many", "Could not convert: --nodes = many"),
+    ("init --nodes many", "--nodes: Value many not in range 2 to 64"),
+    ("init --nodes -1", "--nodes: Value -1 not in range 2 to 64"),
     ("access --sudoers", "--sudoers requires --fix"),
     ("access --fix --format json", "--fix excludes --format"),
     ("trust --yes --format json", "--yes excludes --format"),
@@ -73,6 +74,8 @@ BAD_VALUES = (
     ("drill", "--node is required"),
     ("env", "node is required"),
     ("lock", "wanted one of list, break"),
+    ("lock foo", "unknown command 'foo'"),
+    ("lock braek", "unknown command 'braek', did you mean 'break'?"),
     ("apply --lock-timeout -1", "--lock-timeout: Value -1 not in range 0 to 86400"),
     ("plan --parallelism 0", "--parallelism: Value 0 not in range 1 to 1000"),
     ("--parallelism many plan", "--parallelism: Value many not in range 1 to 1000"),
@@ -94,6 +97,16 @@ wanted a command
         self.assert_ends(self.spark(), 1, out="", err=f"""\
 wanted a command
   hint: {NO_MANIFEST}; `spark-reconcile help` lists all commands
+""")
+
+    def test_a_manifest_in_the_place_of_a_node_or_of_a_saved_plan_is_named(self):
+        self.assert_ends(self.spark("env", "cluster.yaml"), 1, out="", err="""\
+wanted the name of a node, found the file 'cluster.yaml'
+  hint: the node comes before the manifest: env spark-1 cluster.yaml
+""")
+        self.assert_ends(self.spark("apply", "cluster.yaml", "--manifest", "other.yaml"), 1, out="", err="""\
+--manifest goes with a saved plan, found the manifest cluster.yaml
+  hint: leave --manifest out
 """)
 
     def test_without_a_manifest_of_the_default_name_the_hint_says_how_to_get_one(self):
@@ -278,9 +291,8 @@ Exit codes:
   3   a node could not be read
 """, done.stdout)
         self.assertIn("""
-  2   something differs from the manifest, or is blocked
+  2   the manifest does not have all that was found, as said on stderr
   3   a node could not be read
-  2 where the manifest does not have all that was found, as said on stderr
 """, self.spark("help", "discover").stdout)
         self.assertEqual(self.spark("help").stdout, self.spark("--help").stdout)
         self.assertIn("Usage: spark-reconcile lock list", self.spark("help", "lock", "list").stdout)
@@ -317,6 +329,10 @@ unknown command 'paln', did you mean 'plan'?
         self.assertNotIn("__complete", shown)
         for command in COMMANDS:
             self.assertIn(f"Example:\n  spark-reconcile {command}", self.spark("help", command).stdout)
+        for words in (("lock", "list"), ("lock", "break"), ("access", "sudoers")):
+            shown = self.spark("help", *words).stdout
+            self.assertIn(f"Example:\n  spark-reconcile {' '.join(words)} cluster.yaml", shown)
+            self.assertIn("Exit codes:\n  0   ", shown)
 
     def test_a_manifest_may_come_on_stdin(self):
         self.assert_ends(self.spark("validate", "-", stdin=MANIFEST), 0, err="",

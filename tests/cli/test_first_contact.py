@@ -50,9 +50,17 @@ class Init(CliTest):
 
     def test_an_address_that_is_none_writes_nothing(self):
         done = self.spark("init", "new.yaml", "--address", "192.168.177.1", "--address", "192.168.1.5")
-        self.assertEqual(done.returncode, 1)
-        self.assertTrue(done.stderr.startswith("new.yaml:"), done.stderr)
+        self.assert_ends(done, 1, out="", err="""\
+the given options: management address 192.168.177.1 of node 'spark-1' lies in fabric subnet 192.168.177.0/24
+  hint: the fabric needs subnets that nothing else uses
+""")
         self.assertFalse(os.path.exists(os.path.join(self.folder, "new.yaml")))
+
+    def test_an_address_with_a_port_is_refused_before_any_node_is_read(self):
+        self.assert_ends(self.spark("discover", "127.0.0.1:22", "127.0.0.2"), 1, out="", err="""\
+wanted an address without a port, found '127.0.0.1:22'
+  hint: give it an entry in ~/.ssh/config with its Port, and name that
+""")
 
 
 class Prompt(CliTest):

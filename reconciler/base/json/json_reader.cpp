@@ -59,6 +59,12 @@ std::int64_t JsonReader::Integer() const {
   return json_.get<std::int64_t>();
 }
 
+std::string DescribeFault(const nlohmann::json::exception& exception) {
+  const std::string_view text = exception.what();
+  const std::size_t end = text.starts_with('[') ? text.find("] ") : std::string_view::npos;
+  return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
+}
+
 Error MakeDocumentError(const std::string& message, const std::string& hint) {
   return {
       .kind = ErrorKind::kInput, .message = MakePrintable(message), .hint = MakePrintable(hint)};

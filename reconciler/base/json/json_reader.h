@@ -65,6 +65,9 @@ class JsonReader {
 // kInput. What the JSON library and the document say may hold any byte; the error can be shown.
 Error MakeDocumentError(const std::string& message, const std::string& hint = "");
 
+// Where and how, in the library's words, without its own number.
+std::string DescribeFault(const nlohmann::json::exception& exception);
+
 // Parses `text` and hands a reader to `function`; every problem comes back as a kInput error.
 template <class T, class Function>
 Result<T> ReadDocument(std::string_view text, Function function) {
@@ -73,7 +76,7 @@ Result<T> ReadDocument(std::string_view text, Function function) {
     json = nlohmann::ordered_json::parse(text);
     return function(JsonReader(json, ""));
   } catch (const nlohmann::json::exception& exception) {
-    return reconciler::Fail(MakeDocumentError(std::string("not valid JSON: ") + exception.what()));
+    return reconciler::Fail(MakeDocumentError("not valid JSON: " + DescribeFault(exception)));
   } catch (const JsonReader::Mismatch& mismatch) {
     return reconciler::Fail(MakeDocumentError(
         (mismatch.path.empty() ? "/" : mismatch.path) + ": " + mismatch.message, mismatch.hint));

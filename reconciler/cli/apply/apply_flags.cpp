@@ -16,10 +16,11 @@ void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
                   "per change; none: failures only")
       ->check(CLI::IsMember({"live", "plain", "none"}))
       ->capture_default_str();
-  command.add_flag("-v,--verbose", flags.verbosity,
-                   "Show the commands of triggers too; -vv: connections too");
+  command.add_flag(
+      "-v,--verbose", flags.verbosity,
+      "Show the commands that run besides the listed changes too; -vv: connections too");
   command.add_option("--log-file", flags.log_file,
-                     "Append all of that to this file, whatever is shown");
+                     "Append all that -vv shows to this file, with times, whatever is shown");
   command.add_flag("--yes", flags.yes, "Do not prompt for confirmation");
   command.add_flag("--brief", flags.brief, "Show the plan without the files' diffs");
   command.add_flag("--no-verify", flags.no_verify, "Do not end with the manifest's verification");

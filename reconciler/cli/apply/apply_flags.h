@@ -16,6 +16,7 @@ struct ApplyFlags {
   std::string progress = "live";  // "plain", "none"
   int verbosity = 0;              // 1: triggers too; 2: connections too
   std::string log_file = {};      // empty: none
+  bool has_node = true;           // whether the command has --node, as it is in hints
   bool yes = false;
   bool brief = false;
   bool no_verify = false;

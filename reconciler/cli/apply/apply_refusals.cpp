@@ -20,7 +20,7 @@ void PrintBecause(const char* because, const std::vector<std::string>& lines, co
 
 }  // namespace
 
-void PrintRefusal(const ApplyRefusal& refusal) {
+void PrintRefusal(const ApplyRefusal& refusal, bool has_node) {
   std::cerr << FormatErrors(refusal.errors);
   for (const Diagnostic& one : refusal.diagnostics) std::cerr << FormatDiagnostic(one);
   switch (refusal.kind) {
@@ -35,15 +35,17 @@ void PrintRefusal(const ApplyRefusal& refusal) {
       return;
     case RefusalKind::kUnreached:
       return PrintBecause("these nodes of the manifest were not reached", refusal.lines,
-                          "make them ready, name the others with --node, or give "
-                          "--allow-unreached");
+                          has_node ? "make them ready, name the others with --node, or give "
+                                     "--allow-unreached"
+                                   : "make them ready, or give --allow-unreached");
     case RefusalKind::kNotAllowed:
       std::cerr << "nothing was changed\n";
       return;
     case RefusalKind::kHalfCables:
       return PrintBecause("it would change one end of a cable only", refusal.lines,
-                          "make that node ready, name it with --node too, remove it from the "
-                          "manifest, or use --allow-half-cables");
+                          has_node ? "make that node ready, name it with --node too, remove it "
+                                     "from the manifest, or use --allow-half-cables"
+                                   : "make that node ready, or use --allow-half-cables");
     case RefusalKind::kInterrupts:
       return PrintBecause("it would end work that runs now", refusal.lines,
                           "wait for it, or give --interrupt");

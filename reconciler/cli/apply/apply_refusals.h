@@ -5,8 +5,8 @@
 
 namespace reconciler::cli {
 
-// Says on stderr why nothing was changed and how to go on.
-void PrintRefusal(const ApplyRefusal& refusal);
+// Says on stderr why nothing was changed and how to go on. `has_node`: with --node too.
+void PrintRefusal(const ApplyRefusal& refusal, bool has_node);
 
 // `reached_all`: every node could be read.
 ExitCode FindExitCode(const ApplyRefusal& refusal, bool reached_all);

@@ -168,7 +168,7 @@ class ApplyRun {
   bool ReachedAll() const { return apply_.facts().unreachable.empty(); }
 
   int Refuse(const ApplyRefusal& refusal) const {
-    PrintRefusal(refusal);
+    PrintRefusal(refusal, flags_.has_node);
     return FindExitCode(refusal, ReachedAll());
   }
 

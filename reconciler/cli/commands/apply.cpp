@@ -37,6 +37,12 @@ Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
   const auto text = ReadManifest(options.selection.manifest);
   if (!text) return Fail(text.error());
   auto plan = ParseSavedPlan(*text, options.selection.manifest);
+  if (plan && !*plan && !options.manifest_of_plan.empty()) {
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = fmt::format("--manifest goes with a saved plan, found the manifest {}",
+                                        options.selection.manifest),
+                 .hint = "leave --manifest out"});
+  }
   if (!plan || !*plan) return plan;
   const PlanScope& given = options.selection.scope;
   if (!given.nodes.empty() || !given.only.empty()) {

@@ -33,6 +33,13 @@ struct DiscoverOptions {
   std::string match = {};
 };
 
+// "192.168.1.21:22"; an IPv6 address has more than one ':'.
+bool HasPort(std::string_view host) {
+  const std::size_t colon = host.find(':');
+  return colon != std::string_view::npos && colon > 0 && colon + 1 < host.size() &&
+         host.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+}
+
 // The hosts as nodes, by their order, while they are read.
 std::optional<Cluster> MakeHosts(const DiscoverOptions& options) {
   const Starter starter{.topology = Topology::kSwitch,
@@ -44,7 +51,16 @@ std::optional<Cluster> MakeHosts(const DiscoverOptions& options) {
                              options.hosts.size());
     return std::nullopt;
   }
-  auto hosts = LoadCluster(FormatStarter(starter), "the given addresses", {});
+  for (const std::string& host : options.hosts) {
+    if (!HasPort(host)) continue;
+    PrintError({.kind = ErrorKind::kUsage,
+                .message = fmt::format("wanted an address without a port, found '{}'",
+                                       MakePrintable(host)),
+                .hint = "give it an entry in ~/.ssh/config with its Port, and name that"},
+               kUsageOrManifest);
+    return std::nullopt;
+  }
+  auto hosts = LoadGenerated(FormatStarter(starter), "the given addresses");
   if (!hosts) return std::nullopt;
   for (NodeSpec& node : hosts->spec.nodes) {
     if (options.accept_new) node.access.host_keys = HostKeys::kAcceptNew;
@@ -171,7 +187,7 @@ int RunDiscover(DiscoverOptions options, const Context& context) {
 
 void AddDiscover(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
-      "discover", "Write the manifest of nodes as they are; changes nothing on them");
+      "discover", "Write the manifest of nodes as they are; changes no file on them");
   auto options = std::make_shared<DiscoverOptions>();
   command->add_option("address", options->hosts, "The nodes' management addresses");
   command->add_flag("--mdns", options->mdns,

@@ -49,7 +49,7 @@ int RunDrill(const DrillOptions& options, const Context& context) {
     std::cerr << FormatErrors(report.errors);
     const ExitCode found = FindDrillCode(report);
     if (found != kFine) {
-      code = found;
+      if (code == kFine || found == kMixed) code = found;  // a revert that failed counts most
     } else if (options.format == "text") {
       std::cout << FormatDrill(node->name, report, limit_s, context.ColumnsOnStdout())
                 << std::flush;

@@ -59,6 +59,13 @@ Result<Environment> FindSomeEnvironment(const PluginInput& input) {
 
 int RunEnv(EnvOptions options, const Context& context) {
   options.selection.scope.nodes = {options.node};  // an unknown name is refused with a hint
+  if (std::filesystem::is_regular_file(options.node)) {
+    return PrintError({.kind = ErrorKind::kUsage,
+                       .message = fmt::format("wanted the name of a node, found the file '{}'",
+                                              MakePrintable(options.node)),
+                       .hint = "the node comes before the manifest: env spark-1 cluster.yaml"},
+                      kUsageOrManifest);
+  }
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   if (cluster->spec.FindNode(options.node) == nullptr) {

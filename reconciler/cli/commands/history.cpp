@@ -86,7 +86,7 @@ int RunHistory(const HistoryOptions& options, const Context& context) {
   std::cerr << FormatErrors(histories.errors);
   if (options.show >= 0) {
     const auto chosen = ChooseGeneration(histories, options.show);
-    if (!chosen) return PrintError(chosen.error(), kUsageOrManifest);
+    if (!chosen) return PrintError(chosen.error());
     std::cout << chosen->info.manifest_text;
   } else if (options.format == "json") {
     PrintJson(*cluster, histories);

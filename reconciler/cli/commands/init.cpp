@@ -7,6 +7,7 @@
 
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/range.h"
 #include "reconciler/manifest/starter.h"
 
 namespace reconciler::cli {
@@ -43,7 +44,7 @@ int RunInit(const InitOptions& options) {
   }
   const std::string text = FormatStarter(starter);
   // Addresses and the user's name may be anything.
-  if (!LoadCluster(text, options.path, {})) return kUsageOrManifest;
+  if (!LoadGenerated(text, "the given options")) return kUsageOrManifest;
   if (options.path == "-") {
     std::cout << text;
     return kFine;
@@ -73,8 +74,10 @@ void AddInit(CLI::App& app, Context& context) {
   command->add_option("--topology", options->topology, "How the nodes are cabled")
       ->check(CLI::IsMember({"direct", "ring", "switch"}))
       ->capture_default_str();
-  command->add_option("--nodes", options->nodes,
-                      "How many; else what the topology needs, 4 on a switch");
+  command
+      ->add_option("--nodes", options->nodes,
+                   "How many; else what the topology needs, 4 on a switch")
+      ->check(InRange<std::size_t>(2, kMostStarterNodes));
   command
       ->add_option("--address", options->addresses,
                    "A node's management address (once per node, in their order)")

@@ -142,14 +142,14 @@ int JudgeBreak(const BreakResult& result, const NodeLock& lock, int code) {
           "  hint: end that process, or wait until it has been silent for {} s longer than its "
           "last request could take\n",
           result.node, MakePrintable(lock.lease), kSilentHolderS);
-      return kLocked;
+      return code == kMixed ? code : kLocked;
     case BreakOutcome::kFailed:
       return PrintError(*result.error, kMixed);
   }
   return code;
 }
 
-// One lock that may be someone's is exit 9.
+// One lock that may be someone's is exit 9, one that could not be broken is exit 5.
 int RunBreak(const LockOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;

@@ -40,7 +40,7 @@ int RunRollback(const RollbackOptions& options, const Context& context) {
   const Histories read = ReadHistories(SelectNodes(current->spec, {}), pool);
   std::cerr << FormatErrors(read.errors);
   const auto chosen = ChooseForRollback(read, options.to);
-  if (!chosen) return PrintError(chosen.error(), kUsageOrManifest);
+  if (!chosen) return PrintError(chosen.error());
   std::cout << "rolling back to " << DescribeRollback(read, *chosen) << std::flush;
   const std::string name =
       fmt::format("generation {} of {}", chosen->number, chosen->info.manifest);
@@ -73,6 +73,7 @@ void AddRollback(CLI::App& app, Context& context) {
   AddManifest(*command, options->selection);
   command->add_option("--to", options->to, "Its number; left out: the one before the newest")
       ->check(InRange(0, 1000000));
+  options->flags.has_node = false;
   AddApplyFlags(*command, options->flags);
   command->add_flag("--allow-node-removal", options->flags.allow_node_removal,
                     "Go on although nodes that were applied to are not in that manifest");

@@ -68,6 +68,7 @@ void AddUninstall(CLI::App& app, Context& context) {
   command->add_flag("--access", options->access,
                     "Also remove the drop-in of sudoers that `access --fix --sudoers` wrote");
   AddApplyFlags(*command, options->flags);
+  command->get_option("--no-verify")->group("");  // taken, but an uninstall verifies nothing
   command->callback([&context, options] {
     context.judges_nodes = true;
     context.exit_code = RunUninstall(*options, context);

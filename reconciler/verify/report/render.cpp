@@ -215,12 +215,17 @@ std::string FormatWrites(const Report& report) {
   return text + "\n";
 }
 
+// As --level and the manifest name it: `link` ends with ssh.
+std::string_view GetChosenLevel(VerifyLevel level) {
+  return level == VerifyLevel::kSsh ? "link" : ToString(level);
+}
+
 }  // namespace
 
 std::string RenderReport(const Report& report, std::size_t columns) {
   const std::size_t widest = columns == 0 ? kColumns : std::min(columns, kColumns);
   std::string text =
-      fmt::format("{} · verify up to {}\n\n", report.cluster, ToString(report.level));
+      fmt::format("{} · verify up to {}\n\n", report.cluster, GetChosenLevel(report.level));
   text += FormatFacts(report);
   if (const Matrix pings = BuildMatrix(report, VerifyLevel::kPing); !pings.nodes.empty()) {
     text += FormatMatrix(pings, "jumbo ping");

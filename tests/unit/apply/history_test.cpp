@@ -56,6 +56,16 @@ TEST(ChooseGeneration, BeforeTheFirstThereIsNone) {
       "  hint: nothing was applied to these nodes yet; `rollback --to 0` prunes everything\n");
 }
 
+TEST(ChooseGeneration, NodesThatWereNotReadAreNotTakenForNew) {
+  const Histories none{.errors = {{.message = "spark-1: connection refused"}}};
+  EXPECT_EQ(WhyNot(none, -1), "no generation is known: no node could be read\n");
+  EXPECT_EQ(ChooseForRollback(none, 1).error().kind, ErrorKind::kTransport);
+  Histories one = MakeHistories({{"spark-1", {{1, "a"}}}});
+  one.errors = none.errors;
+  EXPECT_EQ(WhyNot(one, 7),
+            "no node has generation 7\n  hint: known: 1, as far as nodes could be read\n");
+}
+
 TEST(ChooseGeneration, AnUnknownOneIsRefusedWithThoseThatAreKnown) {
   EXPECT_EQ(WhyNot(MakeHistories({{"spark-1", {{1, "a"}}}, {"spark-2", {{2, "b"}}}}), 7),
             "no node has generation 7\n  hint: known: 1, 2\n");

@@ -19,7 +19,7 @@ Report MakeReport(const Sample& sample, const std::vector<Check>& checks) {
 TEST(Render, AHealthyPair) {
   const Sample sample = OnSwitch(2);
   EXPECT_EQ(RenderReport(MakeReport(sample, PassedChecks(sample))),
-            "homelab · verify up to ssh\n"
+            "homelab · verify up to link\n"
             "\n"
             "facts: 26 passed, 0 failed, 0 could not be measured, 0 skipped\n"
             "\n"
@@ -48,7 +48,7 @@ TEST(Render, WarningsAreFindingsAndAreCountedWhereThereAreAny) {
   }
   EXPECT_EQ(
       RenderReport(MakeReport(sample, checks)),
-      "homelab · verify up to ssh\n"
+      "homelab · verify up to link\n"
       "\n"
       "facts: 40 passed, 0 failed, 0 could not be measured, 0 skipped, 2 warnings\n"
       "\n"
@@ -121,7 +121,7 @@ TEST(Render, FailuresAndWhatIsNotKnown) {
   checks[0].why = "the script ended with 1 without an answer for this";
   EXPECT_EQ(
       RenderReport(MakeReport(sample, checks)),
-      "homelab · verify up to ssh\n"
+      "homelab · verify up to link\n"
       "\n"
       "jumbo ping, from row to column (rail0 rail1)\n"
       "           spark-1    spark-2    spark-3\n"
