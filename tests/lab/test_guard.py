@@ -52,10 +52,15 @@ class Guard(LabTest):
         return [self.lab.sh(node, STATE) for node in (1, 2)]
 
     def test_1_a_failed_apply_reverts_everything(self):
-        before = self.states()
+        port, by_hand = "enp1s0f1np1", "ip -o -6 address show dev enp1s0f1np1 scope global; ip route show 10.5.0.0/24"
+        self.lab.sh(1, f"ip link set {port} up; ip address add fd00:5::1/64 dev {port} nodad; ip route add 10.5.0.0/24 dev {port}")
+        self.addCleanup(self.lab.sh, 1, f"ip address delete fd00:5::1/64 dev {port}; ip route delete 10.5.0.0/24 dev {port}; true")
+        before, added = self.states(), self.lab.sh(1, by_hand)
+        self.assertIn("-fd00:5::1/64, -route 10.5.0.0/24", self.spark("plan", broken_manifest(), "--brief", expect=0).stdout)
         done = self.spark("apply", broken_manifest(), "--yes", "--brief", expect=4)
         self.assertIn("run systemctl restart -- fabric-note.service", done.stderr)
         self.assertEqual(self.states(), before)
+        self.assertEqual(self.lab.sh(1, by_hand), added)
         self.assertEqual(self.lab.sh(1, GUARDS), "")
 
     def test_1b_an_uninstall_after_applies_that_were_all_reverted_leaves_nothing(self):

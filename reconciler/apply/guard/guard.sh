@@ -23,7 +23,7 @@
 # Before it stand these values:
 #
 #   J           the apply's journal (see node_helper.h)   D       the folder of our state
-#   UNIT        the name of its systemd units             LIMIT, MOMENT, LINGER, BOOT   seconds (see GuardTimes)
+#   UNIT        the name of its systemd units             LIMIT, MOMENT, LINGER, BOOT_S   seconds (see GuardTimes)
 #   SSH_UNITS   what carries logins                       GUARD_PROPERTIES        of its service, as options of systemd-run
 #
 # and the functions of journal.sh and home_path.sh; what to revert, as calls of if_begun, is in revert_at_boot,
@@ -112,7 +112,7 @@ restore_all() {
     # A user can keep others out of his home for ever: after a second try the revert ends without it. But what a boot brings
     # late, such as a home on another machine, is waited for.
     uptime
-    [ -n "$user" ] && [ "$was" = revert-failed ] && [ "$up" -ge "$BOOT" ] || all=1
+    [ -n "$user" ] && [ "$was" = revert-failed ] && [ "$up" -ge "$BOOT_S" ] || all=1
   done
   return $all
 }
@@ -249,7 +249,9 @@ revert() {
     revert_after_files
     restore_own_generated # as the triggers left them
     restore_conf
-    outside_is_whole link address route rule
+    KINDS="$KINDS fabric-address fabric-route"
+    # shellcheck disable=SC2086 # one word per kind
+    outside_is_whole $KINDS
     [ ! -e "$J/sshd" ] || for unit in $SSH_UNITS; do
       read -r was
       [ "$was" != active ] || systemctl is-active -q "$unit" || live systemctl start "$unit"

@@ -64,7 +64,7 @@ std::string BuildGuardScript(std::string_view journal, const std::vector<Guarded
                          {"LIMIT", std::to_string(times.revert_after)},
                          {"MOMENT", std::to_string(times.moment())},
                          {"LINGER", std::to_string(times.linger())},
-                         {"BOOT", std::to_string(times.boot)}}) +
+                         {"BOOT_S", std::to_string(times.boot)}}) +
          BuildRevertFunctions(stages) + GetHomeFunctions() + GetJournalFunctions() +
          std::string(kGuardSh);
 }

@@ -4,6 +4,9 @@
 # `outside`, beside the fabric's interfaces in `fabric`; before the commit none of them may be lost. Not compared: what was
 # added since, what expires within 600 s, routes of the kernel (which follow the addresses) and of routing daemons, and what
 # was on an interface that is gone or has no carrier: networkd takes its addresses away until the carrier returns.
+#
+# What someone added by hand to an interface of the fabric, and what no change there names, is noted as well: IPv6 addresses
+# and routes, as `fabric-address` and `fabric-route`. A revert alone restores it.
 
 of_fabric() { # WORD…, of a line
   while [ $# -gt 1 ]; do
@@ -40,14 +43,17 @@ list_addresses() { # [now]
   ip -o address show | while read -r _ iface family address rest; do
     case $family in inet) family=-4 ;; inet6) family=-6 ;; *) continue ;; esac
     line="dev ${iface%%@*} $address"
+    where=
     # shellcheck disable=SC2086 # words
-    of_fabric $line && continue
+    if of_fabric $line; then
+      case $family,$address,$rest in -4,* | *,fe80:*) continue ;; *' valid_lft forever '*) where=fabric- ;; *) continue ;; esac
+    fi
     # shellcheck disable=SC2086 # words
     read_options $rest
     line=$line$options
     case ${1:-},$rest in
-      now,*) printf '%s\n' "address $family $line" "lease $family $line" ;;
-      *' valid_lft forever '*) printf '%s\n' "address $family $line" ;;
+      now,*) printf '%s\n' "${where}address $family $line" "lease $family $line" ;;
+      *' valid_lft forever '*) printf '%s\n' "${where}address $family $line" ;;
       *) fleeting "$rest" ' valid_lft' || printf '%s\n' "lease $family $line" ;;
     esac
   done
@@ -70,10 +76,13 @@ list_routes() { # [now]
       *' proto static '* | *' proto dhcp '* | *' proto ra '*) ;;
       *' proto '*) continue ;;
     esac
+    where=
     # shellcheck disable=SC2086 # words
-    of_fabric $line && continue
+    if of_fabric $line; then
+      case "$line " in *' proto '* | fe80:*) continue ;; *) where=fabric- ;; esac
+    fi
     [ "${1:-}" = now ] || ! fleeting "$line" ' expires' || continue
-    printf '%s\n' "route $family $line"
+    printf '%s\n' "${where}route $family $line"
   done | sed 's/[\\	]/ /g; s/ expires [0-9]*sec//; s/ \(linkdown\|dead\|offload\|cache\)//g; s/ error -[0-9]*//; s/  */ /g; s/ $//'
 }
 
@@ -138,7 +147,7 @@ restore_outside() { # KIND…
     ours=$(printf '%s\n' "$lost" | grep "^$kind " | grep -v ' proto ') || continue
     printf '%s\n' "$ours" | while read -r _ family line; do
       # shellcheck disable=SC2086 # words
-      ip "$family" "$kind" $verb $line 2>/dev/null && note "restored $kind $line"
+      ip "$family" "${kind#fabric-}" $verb $line 2>/dev/null && note "restored $kind $line"
       [ "$kind" != link ] || { line=${line#dev }; await_carrier "${line%% *}"; }
     done
     # shellcheck disable=SC2086 # words
@@ -155,5 +164,5 @@ outside_is_whole() { # KIND…, to be restored
     [ -n "$lost" ] || return 0
     [ -z "$pause" ] || sleep "$pause"
   done
-  say "lost since the apply began: $(printf '%s\n' "$lost" | sed '$!s/$/;/; s/^\([a-z]*\) -[046] /\1 /' | tr '\n' ' ' | sed 's/ $//')"
+  say "lost since the apply began: $(printf '%s\n' "$lost" | sed '$!s/$/;/; s/^\(fabric-\)*\([a-z]*\) -[046] /\2 /' | tr '\n' ' ' | sed 's/ $//')"
 }

@@ -111,6 +111,36 @@ TEST_F(OutsideTest, ARevertRestoresWhatNoDaemonKeeps) {
             "-4 route add 172.31.0.0/16 via 192.168.1.1 dev lo\n");
 }
 
+// No change of the fabric names it, so that no command of one restores it.
+TEST_F(OutsideTest, WhatAPersonAddedToTheFabricIsRestoredByARevertAlone) {
+  Put("ip/address",
+      "1: lo    inet6 fd00::1/64 scope global \\       valid_lft forever preferred_lft forever\n"
+      "1: lo    inet6 fd00::2/64 scope global dynamic \\       valid_lft 9000sec preferred_lft "
+      "1sec\n"
+      "1: lo    inet6 fe80::1/64 scope link \\       valid_lft forever preferred_lft forever\n"
+      "1: lo    inet 192.168.177.1/24 scope global lo\\       valid_lft forever preferred_lft "
+      "forever\n");
+  Put("ip/route",
+      "10.5.0.0/24 via 192.168.177.3 dev lo\n192.168.177.0/24 dev lo proto kernel scope link\n"
+      "10.6.0.0/24 dev lo proto static\n");
+  Put("ip/rule", "");
+  Put("ip/link", "");
+  Call("note_outside lo");
+  EXPECT_EQ(Get(Path("journal/outside")),
+            "fabric-address -6 dev lo fd00::1/64 scope global\n"
+            "fabric-route -4 10.5.0.0/24 via 192.168.177.3 dev lo\n");
+  Show("", "", "");
+  EXPECT_EQ(Lost(), "") << "before a commit";
+  const ScriptReply reply =
+      Call("KINDS=\"$KINDS fabric-address fabric-route\"; outside_is_whole $KINDS");
+  EXPECT_EQ(reply.err,
+            "lost since the apply began: address dev lo fd00::1/64 scope global; "
+            "route 10.5.0.0/24 via 192.168.177.3 dev lo\n");
+  EXPECT_TRUE(Get(Path("ip/added"))
+                  .starts_with("-6 address add dev lo fd00::1/64 scope global\n"
+                               "-4 route add 10.5.0.0/24 via 192.168.177.3 dev lo\n"));
+}
+
 TEST_F(OutsideTest, AnInterfaceThatIsGoneHasNothingToLose) {
   Put("ip/address",
       "9: veth9@if8    inet 172.17.0.9/16 scope global veth9\\  valid_lft forever preferred_lft\n");

@@ -110,6 +110,21 @@ TEST(Netplan, DriftOfEachLiveValueIsADifferenceAndNothingElseIsNamed) {
   EXPECT_EQ(scenario.Detail(Get(), kRail0), "down → up, mtu 1500 → 9000, +192.168.177.1/24");
 }
 
+// networkd and NetworkManager drop what no file lists when they configure the port.
+TEST(Netplan, AChangeNamesTheIpv6AddressesAndRoutesThatGoWithIt) {
+  test::PairScenario scenario = Scenario();
+  scenario.facts.links[kRail0].ipv6 = {"fd00::1/64", "fe80::1/64"};
+  scenario.facts.network.routes = Observed<std::vector<RouteFact>>(
+      std::vector<RouteFact>{{*ParseIpv4Prefix("10.5.0.0/24"), kRail0},
+                             {*ParseIpv4Prefix("192.168.177.0/24"), kRail0},
+                             {*ParseIpv4Prefix("10.6.0.0/24"), kRail1}});
+  EXPECT_EQ(scenario.Detail(Get(), kRail0),
+            "mtu 1500 → 9000, +192.168.177.1/24, -fd00::1/64, -route 10.5.0.0/24");
+  scenario = Applied(Scenario());
+  scenario.facts.links[kRail0].ipv6 = {"fd00::1/64"};
+  EXPECT_EQ(Diff(scenario.Find(Get(), kRail0), "netplan"), std::nullopt);
+}
+
 TEST(Netplan, MissingCarrierIsNoChange) {
   for (test::PairScenario scenario : {Applied(Scenario()), Applied(NetworkManagerScenario())}) {
     scenario.facts.links[kRail0].carrier = false;
