@@ -30,6 +30,19 @@ Error MakeWriteError(const std::string& path, int code) {
           .message = fmt::format("{}: cannot be written: {}", path, std::strerror(code))};
 }
 
+Result<void> CheckWritable(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) == 0) {
+    if (S_ISDIR(found.st_mode)) return Fail(MakeWriteError(path, EISDIR));
+    if (access(path.c_str(), W_OK) != 0) return Fail(MakeWriteError(path, errno));
+    return {};
+  }
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (access(folder.c_str(), W_OK | X_OK) != 0) return Fail(MakeWriteError(path, errno));
+  return {};
+}
+
 Result<void> WritePrivateFile(const std::string& path, const std::string& text) {
   constexpr mode_t kOwnerOnly = 0600;
   UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwnerOnly));

@@ -15,6 +15,10 @@ int WriteAll(int fd, std::string_view text);
 // "PATH: cannot be written: No space left on device". `code`: errno's.
 Error MakeWriteError(const std::string& path, int code);
 
+// Whether a write to that path would begin well: an error that is worth knowing before long work.
+// Nothing is made.
+Result<void> CheckWritable(const std::string& path);
+
 // Only its owner may read it, also when it was there before: plans hold what stands in root's
 // files.
 Result<void> WritePrivateFile(const std::string& path, const std::string& text);

@@ -34,6 +34,17 @@ void AddReportOutput(CLI::App& command, ReportOutput& output) {
                      "Write metrics to this file, for the textfile collector of node_exporter");
 }
 
+bool CanWriteReport(const ReportOutput& output) {
+  for (const std::string* path : {&output.junit, &output.html, &output.prometheus}) {
+    if (path->empty()) continue;
+    if (const auto writable = CheckWritable(*path); !writable) {
+      PrintError(writable.error(), kUsageOrManifest);
+      return false;
+    }
+  }
+  return true;
+}
+
 int WriteReport(const Report& report, const ReportOutput& output) {
   const std::size_t columns = FindTerminalTraits(STDOUT_FILENO, /*no_colour=*/true).columns;
   if (output.format == "json") {

@@ -21,6 +21,10 @@ struct ReportOutput {
 
 void AddReportOutput(CLI::App& command, ReportOutput& output);
 
+// Whether its files can be written, as far as that can be known before there is a report; what is
+// wrong is printed.
+bool CanWriteReport(const ReportOutput& output);
+
 // Prints the report and writes its files. kFine, or what a file that could not be written makes of
 // it; that error is printed.
 int WriteReport(const Report& report, const ReportOutput& output);

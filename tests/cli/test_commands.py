@@ -152,9 +152,15 @@ cluster.yaml: cannot be read: No such file or directory
 
     def test_a_report_that_cannot_be_written_is_an_error(self):
         self.write("away.yaml", OUT_OF_REACH)
-        done = self.spark("verify", "away.yaml", "--junit", "none/report.xml")
+        done = self.spark("verify", "away.yaml", "--junit", "/dev/full")
         self.assertEqual(done.returncode, 3)  # what verify found counts more
-        self.assertTrue(done.stderr.endswith("none/report.xml: cannot be written: No such file or directory\n"), done.stderr)
+        self.assertTrue(done.stderr.endswith("/dev/full: cannot be written: No space left on device\n"), done.stderr)
+
+    def test_a_report_that_cannot_be_written_is_an_error_before_any_node_is_read(self):
+        os.mkdir(os.path.join(self.folder, "folder"))
+        for option in ("--junit", "--report", "--prometheus"):
+            for path, why in (("none/report", "No such file or directory"), ("folder", "Is a directory")):
+                self.assert_ends(self.spark("verify", option, path), 1, out="", err=f"{path}: cannot be written: {why}\n")
 
     def test_a_code_and_a_key_are_explained(self):
         done = self.spark("explain", "no-carrier")

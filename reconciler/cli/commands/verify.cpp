@@ -19,7 +19,7 @@ using Clock = std::chrono::system_clock;
 int RunVerify(const Selection& selection, const ReportOutput& output, const std::string& level,
               const VerifyChoice& choice, const Context& context) {
   auto cluster = OpenCluster(selection);
-  if (!cluster) return kUsageOrManifest;
+  if (!cluster || !CanWriteReport(output)) return kUsageOrManifest;
   if (!level.empty()) SetVerifyLevel(cluster->spec, level);
   const Clock::time_point began = Clock::now();
   NodePool pool(context.dial, context.at_once);

@@ -1,3 +1,4 @@
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <map>
@@ -173,6 +174,12 @@ Fault FindUnreachable(const Value& document, const NodeView& node) {
   return {};
 }
 
+// With or without the interface of a link-local one, as in fe80::1%eth0.
+bool IsIpv6(const std::string& text) {
+  in6_addr address = {};
+  return inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &address) == 1;
+}
+
 // Of one address alone.
 Fault FindAddressFault(const Value& document, const NodeView& node) {
   const std::size_t colon = node.address.find(':');
@@ -186,6 +193,10 @@ Fault FindAddressFault(const Value& document, const NodeView& node) {
   if (node.address.find_first_not_of("0123456789.") == std::string::npos &&
       !ParseIpv4(node.address)) {
     return {fmt::format("wanted an IPv4 address such as 192.168.1.21 for node {}, found {}",
+                        Quoted(node.name), Quoted(node.address))};
+  }
+  if (colon != std::string::npos && !IsIpv6(node.address)) {
+    return {fmt::format("wanted an IPv6 address such as 2001:db8::21 for node {}, found {}",
                         Quoted(node.name), Quoted(node.address))};
   }
   return FindUnreachable(document, node);
