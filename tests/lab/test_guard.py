@@ -53,13 +53,15 @@ class Guard(LabTest):
 
     def test_1_a_failed_apply_reverts_everything(self):
         port, by_hand = "enp1s0f1np1", "ip -o -6 address show dev enp1s0f1np1 scope global; ip route show 10.5.0.0/24"
-        self.lab.sh(1, f"ip link set {port} up; ip address add fd00:5::1/64 dev {port} nodad; ip route add 10.5.0.0/24 dev {port}")
+        self.lab.sh(1, f"ip link set {port} up; ip address add fd00:5::1/64 dev {port}; ip route add 10.5.0.0/24 dev {port}")
         self.addCleanup(self.lab.sh, 1, f"ip address delete fd00:5::1/64 dev {port}; ip route delete 10.5.0.0/24 dev {port}; true")
+        speed.wait_until(lambda: "tentative" not in self.lab.sh(1, by_hand), 20, "an address that no one else has")
         before, added = self.states(), self.lab.sh(1, by_hand)
         self.assertIn("-fd00:5::1/64, -route 10.5.0.0/24", self.spark("plan", broken_manifest(), "--brief", expect=0).stdout)
         done = self.spark("apply", broken_manifest(), "--yes", "--brief", expect=4)
         self.assertIn("run systemctl restart -- fabric-note.service", done.stderr)
         self.assertEqual(self.states(), before)
+        speed.eventually(lambda: self.lab.sh(1, by_hand) == added, 20)  # it is tentative for a moment
         self.assertEqual(self.lab.sh(1, by_hand), added)
         self.assertEqual(self.lab.sh(1, GUARDS), "")
 
@@ -127,9 +129,21 @@ class Guard(LabTest):
         self.spark("plan", cluster("pair.yaml"), "--detailed-exitcode", expect=0)
 
     def test_4_a_node_that_restarts_half_way_comes_up_as_before(self):
+        # A unit that is only enabled, so that the boot itself requests its start.
+        idle, look = "/etc/systemd/system/lab-idle.service", "systemctl is-enabled lab-idle; systemctl is-active lab-idle; true"
+        for node in (1, 2):
+            self.lab.sh(node, f"printf '[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n' >{idle}; "
+                              "systemctl daemon-reload")
+            self.addCleanup(self.lab.sh, node, f"systemctl disable --now lab-idle; rm {idle}; systemctl daemon-reload")
         before = self.states()
-        self.start_and_stop_half_way(lambda run: self.lab.lab("restart", "--hard", "1"))
+
+        def pull_the_plug(_run):
+            speed.wait_until(lambda: self.lab.sh(1, look) == "enabled\ninactive\n", 20, "the unit enabled")
+            self.lab.lab("restart", "--hard", "1")
+
+        self.start_and_stop_half_way(pull_the_plug, {"    active: true\n": "    active: true\n  - {name: lab-idle.service, enabled: true}\n"})
         self.assertEqual(self.lab.sh(1, STATE), before[0])
+        self.assertEqual(self.lab.sh(1, look), "disabled\ninactive\n")
         self.lab.sh(1, "test ! -e /etc/systemd/system/sysinit.target.wants/spark-reconcile*")
 
     def test_5_a_second_controller_is_shown_who_is_running(self):
