@@ -60,24 +60,16 @@ std::string FormatLinkDifference(const LinkFact& link, bool carrier, const RailP
   return Join(parts, ", ");
 }
 
-// What a port loses when its network manager configures it again, besides IPv4 addresses. It is no
-// part of FormatLink: nothing of it is a reason for a change.
-std::vector<std::string> ListLost(const PluginInput& input, const LinkFact& link,
-                                  const RailPort& port) {
+// What a port loses when its network manager configures it, besides IPv4 addresses. It is no part
+// of FormatLink: nothing of it is a reason for a change.
+std::string FormatLost(const PluginInput& input, const std::string& netdev) {
+  const auto found = input.facts.network.by_hand.find(netdev);
   std::vector<std::string> lost;
-  for (const std::string& address : link.ipv6) {
-    if (!address.starts_with("fe80:")) lost.push_back("-" + MakePrintable(address));
+  for (const std::string& one :
+       found == input.facts.network.by_hand.end() ? std::vector<std::string>() : found->second) {
+    lost.push_back("-" + one);
   }
-  const auto* routes = Known(input.facts.network.routes);
-  for (const RouteFact& route : routes != nullptr ? *routes : std::vector<RouteFact>()) {
-    const auto is_of = [&](const Ipv4Prefix& one) { return one.Network() == route.destination; };
-    if (route.netdev != port.netdev || is_of(port.address) ||
-        std::any_of(link.ipv4.begin(), link.ipv4.end(), is_of)) {
-      continue;
-    }
-    lost.push_back("-route " + ToString(route.destination));
-  }
-  return lost;
+  return Join(lost, ", ");
 }
 
 // What its triggers bring to effect: our file. A port that NetworkManager leaves alone is not in
@@ -169,7 +161,7 @@ Resource MakeRailLink(const PluginInput& input, const Intent& intent, const Rail
     resource.observed =
         ResourceState(FormatLink(link->admin_up, carrier, link->mtu, link->ipv4, renderer));
     resource.label = FormatLinkDifference(*link, carrier, port, renderer);
-    for (const std::string& lost : ListLost(input, *link, port)) {
+    if (const std::string lost = FormatLost(input, port.netdev); !lost.empty()) {
       resource.label += (resource.label.empty() ? "" : ", ") + lost;
     }
   }

@@ -164,6 +164,9 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   if (const std::optional<IpReply> ip = FindIpReply(reply)) {
     facts.network.default_route = ParseDefaultRoutes(ip->routes);
     facts.network.routes = ParseRoutes(ip->routes);
+    for (const RouteFact& route : ListRoutesByHand(ip->routes)) {
+      facts.network.by_hand[route.netdev].push_back("route " + ToString(route.destination));
+    }
   }
   facts.rdma.users = ParseRdmaUsers(reply);
   StoreManagerKeys(reply, facts);

@@ -4,17 +4,20 @@
 
 #include <algorithm>
 
+#include "plugins/common/commands/one_line.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/gpu_containers.h"
 #include "plugins/common/systemctl/set_enabled.h"
 #include "plugins/units/section.h"
 #include "plugins/units/state.h"
+#include "plugins/units/stop_at_boot.sh.h"
 #include "reconciler/base/mark.h"
 
 namespace reconciler::plugins::units {
 namespace {
 
+constexpr std::string_view kStopSh = FindLastLine(kStopAtBootSh);
 constexpr int kReloadLimitS = 60;
 constexpr int kJobLimitS = 120;  // systemd's own limit for starting or stopping is 90 s
 
@@ -41,7 +44,7 @@ RunCommand MakeJob(std::string_view verb, const UnitSpec& unit) {
 // After a power loss the start that our link requested waits in the boot's queue; this takes its
 // place.
 RunCommand MakeStopAtBoot(const UnitSpec& unit) {
-  return {.argv = {"systemctl", "--no-block", "stop", "--", unit.name}, .at_boot = true};
+  return {.argv = {"sh", "-c", std::string(kStopSh), "sh", unit.name}, .at_boot = true};
 }
 
 RunCommand MakeFindCommand(const UnitSpec& unit) {

@@ -161,7 +161,8 @@ Result<const Json*> FindKeySchema(std::string_view name) {
   const Json* schema = &GetClusterSchema();
   std::string above;
   for (const std::string& key : Split(RemoveListMarks(name), '.')) {
-    if (key == "NAME" || key == "NODE") continue;  // a key of one's own, as docs/manifest.md has it
+    if (key == "NAME" && !above.empty())
+      continue;  // a key of one's own, as docs/manifest.md has it
     const Json* below = FindKey(*schema, key);
     if (below == nullptr) {
       std::vector<std::string> near = ListKeys(*schema);

@@ -21,6 +21,7 @@ constexpr const char* kHelp = "Find out more";
 
 // An exit code of a command, and what it means there where it is not the usual meaning.
 struct CodeText {
+  // NOLINTNEXTLINE(google-explicit-constructor): most codes of the table stand alone.
   CodeText(ExitCode its_code, const char* its_text = nullptr) : code(its_code), text(its_text) {}
 
   ExitCode code;
@@ -126,7 +127,11 @@ const std::vector<CommandText>& ListTexts() {
       {"drill",
        kChange,
        "drill cluster.yaml --node spark-1",
-       {kFine, kUsageOrManifest, kNodeUnreadable, {kMixed, "a node did not revert"}, kLocked}},
+       {kFine,
+        kUsageOrManifest,
+        kNodeUnreadable,
+        {kMixed, "a node did not revert, or could not be drilled"},
+        kLocked}},
       {"lock",
        kChange,
        "lock list cluster.yaml",

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <tuple>
 
@@ -30,6 +31,18 @@ Error MakeWriteError(const std::string& path, int code) {
           .message = fmt::format("{}: cannot be written: {}", path, std::strerror(code))};
 }
 
+namespace {
+
+// Whether a file can be made beside `path`; `named`: as the user wrote it.
+Result<void> CheckFolder(const std::string& path, const std::string& named) {
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (access(folder.c_str(), W_OK | X_OK) != 0) return Fail(MakeWriteError(named, errno));
+  return {};
+}
+
+}  // namespace
+
 Result<void> CheckWritable(const std::string& path) {
   struct stat found {};
   if (stat(path.c_str(), &found) == 0) {
@@ -37,10 +50,14 @@ Result<void> CheckWritable(const std::string& path) {
     if (access(path.c_str(), W_OK) != 0) return Fail(MakeWriteError(path, errno));
     return {};
   }
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (access(folder.c_str(), W_OK | X_OK) != 0) return Fail(MakeWriteError(path, errno));
-  return {};
+  return CheckFolder(path, path);
+}
+
+Result<void> CheckReplaceable(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) return CheckWritable(path);
+  std::error_code unread;
+  return CheckFolder(std::filesystem::weakly_canonical(path, unread).string(), path);
 }
 
 Result<void> WritePrivateFile(const std::string& path, const std::string& text) {

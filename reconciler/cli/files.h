@@ -19,6 +19,9 @@ Error MakeWriteError(const std::string& path, int code);
 // Nothing is made.
 Result<void> CheckWritable(const std::string& path);
 
+// The same for a file that is replaced by a rename, which wants the folder alone.
+Result<void> CheckReplaceable(const std::string& path);
+
 // Only its owner may read it, also when it was there before: plans hold what stands in root's
 // files.
 Result<void> WritePrivateFile(const std::string& path, const std::string& text);

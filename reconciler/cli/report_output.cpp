@@ -37,7 +37,9 @@ void AddReportOutput(CLI::App& command, ReportOutput& output) {
 bool CanWriteReport(const ReportOutput& output) {
   for (const std::string* path : {&output.junit, &output.html, &output.prometheus}) {
     if (path->empty()) continue;
-    if (const auto writable = CheckWritable(*path); !writable) {
+    const bool replaced = path == &output.prometheus;
+    if (const auto writable = replaced ? CheckReplaceable(*path) : CheckWritable(*path);
+        !writable) {
       PrintError(writable.error(), kUsageOrManifest);
       return false;
     }

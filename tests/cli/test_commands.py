@@ -100,10 +100,16 @@ wanted a command
 """)
 
     def test_a_manifest_in_the_place_of_a_node_or_of_a_saved_plan_is_named(self):
-        self.assert_ends(self.spark("env", "cluster.yaml"), 1, out="", err="""\
-wanted the name of a node, found the file 'cluster.yaml'
+        self.write("other.yaml", MANIFEST)
+        self.write("spark-9", "")
+        self.assertIn("unknown node 'spark-9'", self.spark("env", "spark-9").stderr)
+        self.assertIn("unknown node 'aaa", self.spark("env", "a" * 300).stderr)
+        os.remove(os.path.join(self.folder, "cluster.yaml"))
+        self.assert_ends(self.spark("env", "other.yaml"), 1, out="", err="""\
+wanted the name of a node, found the file 'other.yaml'
   hint: the node comes before the manifest: env spark-1 cluster.yaml
 """)
+        self.write("cluster.yaml", MANIFEST)
         self.assert_ends(self.spark("apply", "cluster.yaml", "--manifest", "other.yaml"), 1, out="", err="""\
 --manifest goes with a saved plan, found the manifest cluster.yaml
   hint: leave --manifest out

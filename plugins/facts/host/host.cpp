@@ -161,6 +161,7 @@ void AddLinks(const ProbeReply& reply, NodeFacts& facts) {
     }
     facts.links[name] = std::move(fact);
     if (!link.leases.empty()) facts.network.leases[name] = link.leases;
+    for (const std::string& one : link.lasting) facts.network.by_hand[name].push_back(one);
   }
   facts.network.links = static_cast<int>(links->size());
 }

@@ -1,5 +1,7 @@
 #include "plugins/facts/host/links.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -45,15 +47,38 @@ void AddAddress(const Json& info, LinkFact& fact) {
   }
 }
 
+std::vector<Json> ListAddresses(const Json& link, std::string_view family) {
+  std::vector<Json> found;
+  const auto addresses = link.find("addr_info");
+  if (addresses == link.end() || !addresses->is_array()) return found;
+  for (const Json& info : *addresses) {
+    if (info.is_object() && ReadTextMember(info, "family") == family) found.push_back(info);
+  }
+  return found;
+}
+
+bool IsDynamic(const Json& info) {
+  const auto dynamic = info.find("dynamic");
+  return dynamic != info.end() && dynamic->is_boolean() && dynamic->get<bool>();
+}
+
+std::vector<std::string> ListLasting(const Json& link) {
+  std::vector<std::string> lasting;
+  for (const Json& info : ListAddresses(link, "inet6")) {
+    const std::string address = ReadTextMember(info, "local");
+    if (IsDynamic(info) || address.empty() || address.starts_with("fe80:")) continue;
+    lasting.push_back(
+        MakePrintable(fmt::format("{}/{}", address, ReadNumber(info, "prefixlen", -1))));
+  }
+  std::sort(lasting.begin(), lasting.end());
+  return lasting;
+}
+
 // Addresses that someone renews, as a DHCP client does.
 std::vector<std::string> ListLeases(const Json& link) {
   std::vector<std::string> leases;
-  const auto addresses = link.find("addr_info");
-  if (addresses == link.end() || !addresses->is_array()) return leases;
-  for (const Json& info : *addresses) {
-    if (!info.is_object() || ReadTextMember(info, "family") != "inet") continue;
-    const auto dynamic = info.find("dynamic");
-    if (dynamic == info.end() || !dynamic->is_boolean() || !dynamic->get<bool>()) continue;
+  for (const Json& info : ListAddresses(link, "inet")) {
+    if (!IsDynamic(info)) continue;
     if (const auto address = ParseIpv4(ReadTextMember(info, "local"))) {
       leases.push_back(ToString(*address));
     }
@@ -100,7 +125,8 @@ std::optional<std::map<std::string, IndexedLink>> ParseIpAddr(std::string_view j
     if (!link.is_object()) continue;
     const std::string name = ReadTextMember(link, "ifname");
     if (!name.empty())
-      links[name] = {ReadNumber(link, "ifindex", 0), ParseLink(link), ListLeases(link)};
+      links[name] = {ReadNumber(link, "ifindex", 0), ParseLink(link), ListLeases(link),
+                     ListLasting(link)};
   }
   return links;
 }

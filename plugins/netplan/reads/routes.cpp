@@ -38,6 +38,17 @@ std::optional<Ipv4Prefix> ParseDestination(const std::string& text) {
   return ParseIpv4Prefix(text.find('/') == std::string::npos ? text + "/32" : text);
 }
 
+std::vector<RouteFact> SortRoutes(const std::vector<Json>& routes) {
+  std::set<std::pair<Ipv4Prefix, std::string>> sorted;
+  for (const Json& route : routes) {
+    const auto prefix = ParseDestination(ReadTextMember(route, "dst"));
+    if (prefix) sorted.emplace(*prefix, MakePrintable(ReadTextMember(route, "dev")));
+  }
+  std::vector<RouteFact> facts;
+  for (const auto& [destination, netdev] : sorted) facts.push_back({destination, netdev});
+  return facts;
+}
+
 }  // namespace
 
 Observed<std::vector<std::string>> ParseDefaultRoutes(const CommandReply& reply) {
@@ -66,17 +77,23 @@ Observed<std::vector<RouteFact>> ParseRoutes(const CommandReply& reply) {
   const Observed<std::vector<Json>> list = ParseList(reply);
   if (const auto* unknown = std::get_if<Unknown>(&list)) return *unknown;
   const auto* routes = Known(list);
-  if (routes == nullptr) return Absent{};
-  std::set<std::pair<Ipv4Prefix, std::string>> sorted;
-  for (const Json& route : *routes) {
-    const auto prefix = ParseDestination(ReadTextMember(route, "dst"));
-    if (!prefix) continue;
-    sorted.emplace(*prefix, MakePrintable(ReadTextMember(route, "dev")));
-  }
-  if (sorted.empty()) return Absent{};
-  std::vector<RouteFact> facts;
-  for (const auto& [destination, netdev] : sorted) facts.push_back({destination, netdev});
+  std::vector<RouteFact> facts = routes == nullptr ? std::vector<RouteFact>() : SortRoutes(*routes);
+  if (facts.empty()) return Absent{};
   return facts;
+}
+
+std::vector<RouteFact> ListRoutesByHand(const CommandReply& reply) {
+  const Observed<std::vector<Json>> list = ParseList(reply);
+  const auto* routes = Known(list);
+  std::vector<Json> by_hand;
+  for (const Json& route : routes != nullptr ? *routes : std::vector<Json>()) {
+    // What `ip` has made itself is "boot", which it leaves out where no details are shown.
+    const std::string protocol = ReadTextMember(route, "protocol");
+    if ((protocol.empty() || protocol == "boot") && !ReadTextMember(route, "dev").empty()) {
+      by_hand.push_back(route);
+    }
+  }
+  return SortRoutes(by_hand);
 }
 
 std::string ExplainRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,

@@ -19,6 +19,9 @@ Observed<std::vector<std::string>> ParseDefaultRoutes(const CommandReply& reply)
 // has an empty one.
 Observed<std::vector<RouteFact>> ParseRoutes(const CommandReply& reply);
 
+// Those of an interface that neither the kernel nor a daemon has made, sorted.
+std::vector<RouteFact> ListRoutesByHand(const CommandReply& reply);
+
 // Why one of these subnets can be none of the fabric's: the node reaches a part of it elsewhere.
 // Routes over `ours`, the ports of the fabric, do not count, nor do those that are shorter than /8:
 // they stand for the default route. `twins` are all ports of the node's cages. Empty: nothing is in

@@ -66,7 +66,12 @@ remove_boot_unit() {
   rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service"
 }
 
-# ---- revert. Argument: guard (run by watch), boot, or none. Exit code 0: every file is as it was.
+# ---- revert. Argument: guard (run by watch), boot, or none. Exit code 0: every file is as it was. `scope` is what it does:
+#
+#   whole    all of it                  booted   what a revert at boot had to leave; live values are fresh since that boot
+#   boot     what outlives a restart    homes    files of users alone: all else is done
+#
+# A revert that failed writes down the scope of the next one as `scope`, where that is not the whole.
 
 # Where there is no room for a copy, the journal's own is moved back; below a home the file is overwritten in its place.
 restore() { # DIRECTORY
@@ -74,7 +79,7 @@ restore() { # DIRECTORY
   # Of a write that power loss cut off, or in a folder that takes no change for a while.
   [ -n "$user" ] || rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? || return 1
   [ -e "$d/begun" ] || return 0
-  is_home_mounted || { say "$home is not mounted"; return 1; }
+  is_home_mounted || { say "$home lies on $mount, and on $text when the apply began"; return 1; }
   if [ -e "$d/trial" ]; then
     read_text "$d/trial" && tried=$text && rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.??????????
     return
@@ -99,11 +104,16 @@ tidy_home() { request_home /dev/null tidy "$below" "$(cat "$d/absent" 2>/dev/nul
 # What is written into the folder that a home will be mounted on is lost. Journals of earlier versions do not say where it was.
 is_home_mounted() {
   [ -n "$user" ] && read_text "$d/mount" || return 0
-  [ "$(stat -c %m -- "$ROOT$home" 2>/dev/null)" = "$text" ]
+  find_home_mount
+  [ "$mount" != "$text" ] || return 0
+  timeout -k 1 5 ls -d -- "$ROOT$home/." >/dev/null 2>&1 8<&- # which mounts it, where autofs does
+  find_home_mount
+  [ "$mount" = "$text" ]
 }
 
 restore_all() {
   all=0
+  others=0 # what is no file of a user
   list_steps -rn
   for step in $steps; do
     [ -e "$J/$step/path" ] || continue
@@ -112,7 +122,9 @@ restore_all() {
     # A user can keep others out of his home for ever: after a second try the revert ends without it. But what a boot brings
     # late, such as a home on another machine, is waited for.
     uptime
-    [ -n "$user" ] && [ "$was" = revert-failed ] && [ "$up" -ge "$BOOT_S" ] || all=1
+    [ -n "$user" ] && [ "$was" = revert-failed ] && [ "$up" -ge "$BOOT_S" ] && continue
+    all=1
+    [ -n "$user" ] || others=1
   done
   return $all
 }
@@ -143,8 +155,17 @@ last() {
   failed=1
 }
 
-# Of a revert at boot: the timer's, which comes soon after it, runs the command.
-postpone() { say "is left for later: $*"; failed=1; }
+# Of a revert at boot: the timer tries again.
+once() {
+  log
+  "$@" >/dev/null 2>>"$log" </dev/null 8<&- && return
+  say "exit $?: $*"
+  failed=1
+}
+# What needs the network or services runs when the timer tries again.
+postpone() {
+  if [ "$scope" = booted ]; then once "$@"; else say "is left until the node has started: $*"; failed=1; fi
+}
 
 # For a command that sets a value below PATH, in the kernel. What is gone (a port, since it saves power) has nothing to restore.
 gone='|'
@@ -230,21 +251,23 @@ revert() {
 
   failed=0
   was=$(state)
+  scope=whole
+  if [ "${1:-}" = boot ]; then scope=boot
+  elif [ "$was" = revert-failed ] && read_text "$J/scope"; then scope=$text; fi
   beacons del proof
   beacons del peers
-  if [ "${1:-}" = boot ]; then revert_at_boot; else revert_before_files; fi
+  case $scope in boot | booted) revert_at_boot ;; whole) revert_before_files ;; esac
   for attempt in 1 2 3; do
     restore_all && break
-    [ $attempt != 3 ] || failed=1
+    [ $attempt != 3 ] || [ $others = 0 ] || failed=1
     sleep 2
   done
   if [ -e "$J/made" ]; then
     sort -r "$J/made" | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
   fi
-  if [ "${1:-}" = boot ]; then
-    generate_at_boot
-    live as '' timeout 30 systemctl daemon-reload
-  else
+  case $scope in boot) generate_at_boot ;; esac
+  case $scope in boot | booted) live as '' timeout 30 systemctl daemon-reload ;; esac
+  if [ "$scope" = whole ]; then
     restore_own_generated
     revert_after_files
     restore_own_generated # as the triggers left them
@@ -257,6 +280,13 @@ revert() {
       [ "$was" != active ] || systemctl is-active -q "$unit" || live systemctl start "$unit"
     done <"$J/sshd"
   fi
+  case $scope,$failed in
+    boot,* | booted,*) next=booted ;;
+    whole,1) next= ;;
+    *) next=homes ;;
+  esac
+  { if [ -n "$next" ]; then echo "$next" >"$J/scope"; else rm -f "$J/scope"; fi; } 2>/dev/null
+  [ "$all" = 0 ] || failed=1
   # While the journal knows nothing of it, the next boot finds the unit.
   [ $failed != 0 ] || ! decide revert || remove_boot_unit || failed=1
   remove_empty

@@ -79,8 +79,11 @@ std::string BuildRevertCommands(const GuardedStage& stage, RevertAt at) {
       if (command == nullptr) continue;
       if (at == RevertAt::kBoot && command->after_boot) {
         text += BuildIfBegun(number, "postpone", *command);
-      } else if (at != RevertAt::kBoot || command->at_boot) {
-        const bool last = at != RevertAt::kOnce && command->must_succeed;
+      } else if (at == RevertAt::kBoot && command->at_boot) {
+        text += BuildIfBegun(number, command->must_succeed ? "once" : "live", *command);
+      } else if (at != RevertAt::kBoot) {
+        const bool last =
+            at == RevertAt::kAfterTriggers && (command->must_succeed || command->after_boot);
         text += BuildIfBegun(number, last ? "last" : "live", *command);
       }
     }

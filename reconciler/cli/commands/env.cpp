@@ -59,7 +59,9 @@ Result<Environment> FindSomeEnvironment(const PluginInput& input) {
 
 int RunEnv(EnvOptions options, const Context& context) {
   options.selection.scope.nodes = {options.node};  // an unknown name is refused with a hint
-  if (std::filesystem::is_regular_file(options.node)) {
+  std::error_code unread;
+  if (!std::filesystem::exists(options.selection.manifest, unread) &&
+      std::filesystem::is_regular_file(options.node, unread)) {
     return PrintError({.kind = ErrorKind::kUsage,
                        .message = fmt::format("wanted the name of a node, found the file '{}'",
                                               MakePrintable(options.node)),

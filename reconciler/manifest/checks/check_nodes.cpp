@@ -1,6 +1,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -195,7 +196,7 @@ Fault FindAddressFault(const Value& document, const NodeView& node) {
     return {fmt::format("wanted an IPv4 address such as 192.168.1.21 for node {}, found {}",
                         Quoted(node.name), Quoted(node.address))};
   }
-  if (colon != std::string::npos && !IsIpv6(node.address)) {
+  if (std::count(node.address.begin(), node.address.end(), ':') > 1 && !IsIpv6(node.address)) {
     return {fmt::format("wanted an IPv6 address such as 2001:db8::21 for node {}, found {}",
                         Quoted(node.name), Quoted(node.address))};
   }

@@ -131,6 +131,7 @@ struct NetworkFacts {
   std::vector<BootHook> boot_hooks;
   std::map<std::string, MasterFact> masters;
   std::map<std::string, std::vector<std::string>> leases;
+  std::map<std::string, std::vector<std::string>> by_hand;
   std::map<std::string, int> rp_filter;
   std::map<std::string, int> carrier_downs;
   std::string managers_unclear;
@@ -157,6 +158,10 @@ constexpr auto Describe(const T*) {
       Field{"masters", &T::masters, "Live bonds, bridges and the like, by interface.",
             FieldRule::kLeftOut},
       Field{"leases", &T::leases, "By interface: IPv4 addresses that it has for a limited time.",
+            FieldRule::kLeftOut},
+      Field{"by_hand", &T::by_hand,
+            "By interface: IPv6 addresses that are neither temporary nor of the link alone, and "
+            "IPv4 routes of no daemon (`route 10.5.0.0/24`).",
             FieldRule::kLeftOut},
       Field{"rp_filter", &T::rp_filter,
             "By interface, and for `all`: 0 off, 1 strict, 2 loose; the greater one counts.",

@@ -31,6 +31,15 @@ EOF
   esac
 }
 
+# Sets `mount` to the place of the file system that the home lies on, by its path alone: a request to one on another machine
+# may never end.
+find_home_mount() {
+  mount=/
+  while read -r _ _ _ _ at _; do
+    case $ROOT$home/ in "$at"/*) [ "${#at}" -le "${#mount}" ] || mount=$at ;; esac
+  done <"${MOUNTS:-/proc/self/mountinfo}"
+}
+
 # Sets T and `user` for the step in $d.
 load_target() {
   if [ -e "$d/home" ]; then read_text "$d/home"; resolve "$text" ''

@@ -38,7 +38,7 @@ journal() { # STEP TRIAL
 
 journal_home() {
   printf '~%s/%s' "$user" "$below" >"$d/home" || return 1
-  stat -c %m -- "$ROOT$home" >"$d/mount" 2>/dev/null || rm -f "$d/mount"
+  find_home_mount && printf '%s\n' "$mount" >"$d/mount" || return 1
   fetch_home "$d/before" && return 0
   [ ! -e "$d/before" ] || rm -f -- "$d/before"
   case $answer in
@@ -102,11 +102,14 @@ remove_file() { # STEP PATH
 # In a prune, for a command that sets a value below PATH, in the kernel. What is gone (a port, since it saves power) has
 # nothing to restore. Where the program that would set it is gone, the value stays until the node restarts.
 if_there() { # PATH command_step STEP LIMIT_S USER ARGV…
-  # The mark stands for what follows without one.
-  [ -e "$1" ] || { step=$3; [ "$3" = - ] || mark_command "nothing: $1 is gone" || return 1; note "$1 is gone: there is nothing to restore"; return 0; }
+  why=
+  if [ ! -e "$1" ]; then why="$1 is gone: there is nothing to restore"
+  elif ! command -v "$6" >/dev/null 2>&1; then why="$6 is not installed: what it set stays until a restart"; fi
   shift
-  command -v "$5" >/dev/null 2>&1 || { note "$5 is not installed: what it set stays until a restart"; return 0; }
-  without_reload "$@"
+  [ -n "$why" ] || { without_reload "$@"; return; }
+  step=$2
+  [ "$step" = - ] || mark_command "nothing: $why" || return 1 # it stands for what follows without a mark
+  note "$why"
 }
 
 # A step that the revert looks for is marked before it runs, and noted; `-` instead of its number: the revert does not.

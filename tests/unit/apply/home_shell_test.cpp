@@ -42,10 +42,11 @@ class ApplyHomeTest : public HomeTest {
     const ScriptReply staged = Stage(action);
     return staged.exit_code == 0 ? Activate(action) : staged.err;
   }
-  ScriptReply Revert(const Action& action, int boot = 0) {
+  ScriptReply Revert(const Action& action, int boot = 0, const std::vector<Action>& commands = {}) {
     Put("guard",
         UserDatabase() + "sleep() { :; }\n" +
-            BuildGuardScript(Journal(), {{.changes = {{.actions = {action}}}}}, {.boot = boot}));
+            BuildGuardScript(Journal(), {{.changes = {{.actions = {action}, .revert = commands}}}},
+                             {.boot = boot}));
     return Run("sh " + QuoteForShell(Path("guard")) + " revert");
   }
 
@@ -181,15 +182,21 @@ TEST_F(ApplyHomeTest, AHomeThatABootBringsLateIsWaitedFor) {
   ASSERT_THAT(mount, testing::StartsWith("/"));
   Put("journal/0123456789abcdef/0/mount", "/another/place\n");
   const int longer_than_any_uptime = 1'000'000'000;
+  const RunCommand count{{"sh", "-c", "echo x >>" + Path("count")}};
   for (int i = 0; i < 3; ++i) {
-    const ScriptReply reply = Revert(action, longer_than_any_uptime);
+    const ScriptReply reply = Revert(action, longer_than_any_uptime, {count});
     EXPECT_EQ(reply.exit_code, 1);
-    EXPECT_THAT(reply.out, HasSubstr(Path("home") + " is not mounted\n"));
+    EXPECT_THAT(reply.out,
+                HasSubstr(fmt::format("{} lies on {}, and on /another/place when the apply began\n",
+                                      Path("home"), Trim(mount))));
     EXPECT_EQ(Get(Path("home/x")), "new\n");
   }
+  // Before the files and after them, of the first revert alone.
+  EXPECT_EQ(Get(Path("count")), "x\nx\n");
   Put("journal/0123456789abcdef/0/mount", mount);
-  EXPECT_EQ(Revert(action, longer_than_any_uptime).exit_code, 0);
+  EXPECT_EQ(Revert(action, longer_than_any_uptime, {count}).exit_code, 0);
   EXPECT_EQ(Get(Path("home/x")), "old\n");
+  EXPECT_EQ(Get(Path("count")), "x\nx\n");
 }
 
 TEST_F(ApplyHomeTest, AnEditSinceThePlanWasMadeEndsTheStaging) {

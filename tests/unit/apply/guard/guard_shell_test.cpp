@@ -26,21 +26,25 @@ class GuardScriptTest : public ShellTest {
     RunRequest(BuildActivateRequest(steps, first_step, Journal()), nonce);
   }
 
+  // Nothing that it runs besides may touch the machine that the test runs on.
+  void PutGuard(const std::vector<Change>& changes) {
+    std::string script = BuildGuardScript(Journal(), {{.changes = changes}});
+    const std::string reload = "live as '' timeout 30 systemctl daemon-reload";
+    const std::size_t at = script.find(reload);
+    EXPECT_NE(at, std::string::npos);
+    script.replace(at, reload.size(), ":");
+    Put("guard", kNoPauses + script);
+  }
+
   ScriptReply RevertAll(const std::vector<Change>& changes) {
-    Put("guard", kNoPauses + BuildGuardScript(Journal(), {{.changes = changes}}));
+    PutGuard(changes);
     return Run("sh " + QuoteForShell(Path("guard")) + " revert by-hand");
   }
 
   ScriptReply Revert(const Change& change) { return RevertAll({change}); }
 
-  // Nothing that it runs besides may touch the machine that the test runs on.
   ScriptReply RevertAtBoot(const std::vector<Change>& changes) {
-    std::string script = BuildGuardScript(Journal(), {{.changes = changes}});
-    const std::string reload = "live as '' timeout 30 systemctl daemon-reload\n";
-    const std::size_t at = script.find(reload);
-    EXPECT_NE(at, std::string::npos);
-    script.replace(at, reload.size(), ":\n");
-    Put("guard", kNoPauses + script);
+    PutGuard(changes);
     return Run("sh " + QuoteForShell(Path("guard")) + " revert boot");
   }
 
@@ -323,12 +327,36 @@ TEST_F(GuardScriptTest, AtBootACommandThatNeedsTheNetworkIsLeftForTheRevertThatF
   Apply(change);
   const ScriptReply reply = RevertAtBoot({change});
   EXPECT_EQ(reply.exit_code, 1);
-  EXPECT_THAT(reply.out, testing::HasSubstr("is left for later: as  timeout -k 2 30 touch"));
+  EXPECT_THAT(reply.out,
+              testing::HasSubstr("is left until the node has started: as  timeout -k 2 30 touch"));
   EXPECT_EQ(Get(Path("etc/x")), "before");
   EXPECT_FALSE(std::filesystem::exists(Path("done")));
   EXPECT_EQ(Revert(change).exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(Path("done")));
   EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");
+}
+
+TEST_F(GuardScriptTest, AfterTheBootOnlyWhatOutlivesARestartIsTriedAgain) {
+  Put("etc/x", "before");
+  Change change = Write(Path("etc/x"), "after");
+  change.revert = {RunCommand{.argv = {"touch", Path("live")}},
+                   RunCommand{.argv = {"test", "-e", Path("there")}, .after_boot = true}};
+  change.triggers = {RunCommand{.argv = {"sh", "-c", "echo x >>" + Path("triggers")}}};
+  Apply(change);
+  EXPECT_EQ(RevertAtBoot({change}).exit_code, 1);
+  EXPECT_EQ(Revert(change).exit_code, 1) << "the network is not there yet";
+  Put("there", "");
+  EXPECT_EQ(Revert(change).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("live")));
+  EXPECT_EQ(Get(Path("triggers")), "x\n") << "of the apply alone";
+}
+
+TEST_F(GuardScriptTest, ACommandThatNeedsTheNetworkMustSucceedInEveryRevert) {
+  Put("etc/x", "before");
+  Change change = Write(Path("etc/x"), "after");
+  change.revert = {RunCommand{.argv = {"false"}, .after_boot = true}};
+  Apply(change);
+  EXPECT_EQ(Revert(change).exit_code, 1);
 }
 
 // What a start of the node generated while a file was on trial is generated again without it.

@@ -340,6 +340,13 @@ TEST(NetplanConflict, DefaultRoutesAreTheDefaultOnesAmongAllAndTheRestAreNetwork
             Observed<Routes>(Routes{Route("10.1.0.0/16", ""), Route("10.9.8.7/32", "tun0"),
                                     Route("192.168.1.0/24", "enP7s7")}));
   EXPECT_EQ(ParseRoutes({.out = "[]"}), Observed<Routes>(Absent{}));
+  const CommandReply details{.out = R"([{"dst": "10.5.0.0/24", "dev": "p0", "protocol": "boot"},
+                 {"dst": "10.6.0.0/24", "dev": "p0"},
+                 {"dst": "10.7.0.0/24", "dev": "p0", "protocol": "static"},
+                 {"dst": "10.8.0.0/24", "dev": "p0", "protocol": "kernel"},
+                 {"dst": "10.9.0.0/24", "nexthops": []}])"};
+  EXPECT_EQ(ListRoutesByHand(details), (Routes{{*ParseIpv4Prefix("10.5.0.0/24"), "p0"},
+                                               {*ParseIpv4Prefix("10.6.0.0/24"), "p0"}}));
   EXPECT_EQ(ParseRoutes({.exit_code = 124}), Observed<Routes>(Unknown{"ip gave no answer in 5 s"}));
 }
 
