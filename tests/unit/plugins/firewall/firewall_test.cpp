@@ -52,6 +52,8 @@ TEST(Firewall, EachPortOfTheFabricGetsARuleForItsSubnetAndARevertDeletesIt) {
   EXPECT_THAT(test::Lines(change->prune_commands.after),
               ElementsAre("ufw delete allow in on enp1s0f1np1 from 192.168.177.0/24"));
   EXPECT_TRUE(std::get<RunCommand>(change->revert.front()).at_boot);
+  // It is what reverts a prune.
+  EXPECT_TRUE(std::get<RunCommand>(change->actions.front()).at_boot);
 }
 
 TEST(Firewall, ARuleThatIsThereHolds) {

@@ -23,6 +23,14 @@ TEST(GpudirectModules, PeermemIsLoadedNowAndAtBoot) {
   EXPECT_THAT(scenario.Notes(), IsEmpty());
 }
 
+// After a restart during the trial, that service may have run before the file is there again.
+TEST(GpudirectModules, TheFileOnTrialIsReadAgainAfterARestart) {
+  const Resource file = GpuScenario("peermem", Loadable()).Find(Get(), kFile);
+  EXPECT_EQ(file.trial.path, kModulesTrial);
+  EXPECT_THAT(file.trial.generator,
+              ElementsAre("systemctl", "--no-block", "restart", "systemd-modules-load.service"));
+}
+
 TEST(GpudirectModules, OnlyAnUnusedModuleIsTakenOutAgainAndNothingElseWithIt) {
   const Resource module = GpuScenario("peermem", Loadable()).Find(Get(), "nvidia_peermem");
   ASSERT_EQ(module.revert.size(), 1u);
