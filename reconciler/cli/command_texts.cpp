@@ -42,6 +42,21 @@ constexpr const char* kRefused =
     "a node of another cluster";
 constexpr const char* kChanged = "more differs than the question listed";
 
+// Of an apply that ends with a verification. `stale`: what 8 means.
+std::vector<CodeText> ListApplyCodes(const char* stale) {
+  return {kFine,
+          {kUsageOrManifest, kRefused},
+          kPending,
+          kNodeUnreadable,
+          kReverted,
+          kMixed,
+          kVerifyFailed,
+          kNotMeasured,
+          {kStalePlan, stale},
+          kLocked,
+          kInterrupted};
+}
+
 const std::vector<CommandText>& ListTexts() {
   static const std::vector<CommandText> texts = {
       {"init",
@@ -81,35 +96,10 @@ const std::vector<CommandText>& ListTexts() {
         kUsageOrManifest,
         {kPending, "with --detailed-exitcode: something differs from the manifest, or is blocked"},
         kNodeUnreadable}},
-      {"apply",
-       kChange,
-       "apply cluster.yaml",
-       {kFine,
-        {kUsageOrManifest, kRefused},
-        kPending,
-        kNodeUnreadable,
-        kReverted,
-        kMixed,
-        kVerifyFailed,
-        kNotMeasured,
-        {kStalePlan, "the saved plan is stale, or more differs than the question listed"},
-        kLocked,
-        kInterrupted},
+      {"apply", kChange, "apply cluster.yaml",
+       ListApplyCodes("the saved plan is stale, or more differs than the question listed"),
        "`--events -` writes JSON on stdout, one object per line"},
-      {"rollback",
-       kChange,
-       "rollback cluster.yaml --to 3",
-       {kFine,
-        {kUsageOrManifest, kRefused},
-        kPending,
-        kNodeUnreadable,
-        kReverted,
-        kMixed,
-        kVerifyFailed,
-        kNotMeasured,
-        {kStalePlan, kChanged},
-        kLocked,
-        kInterrupted},
+      {"rollback", kChange, "rollback cluster.yaml --to 3", ListApplyCodes(kChanged),
        "`--events -` writes JSON on stdout, one object per line"},
       {"uninstall",
        kChange,

@@ -12,9 +12,8 @@ namespace reconciler::plugins::host {
 struct IndexedLink {
   int index = 0;  // ifindex
   LinkFact fact = {};
-  std::vector<std::string> leases = {};  // IPv4 addresses that `ip` shows as dynamic, sorted
-  std::vector<std::string> lasting =
-      {};  // IPv6 addresses with prefix length: not dynamic, not fe80
+  std::vector<std::string> leases = {};   // IPv4 addresses that `ip` shows as dynamic, sorted
+  std::vector<std::string> lasting = {};  // IPv6 prefixes, not dynamic and not fe80, sorted
 };
 
 // What `ip -d -j addr show` printed, by name. A key that is missing or of another type keeps the

@@ -15,6 +15,7 @@
 #include "reconciler/discovery/adopt.h"
 #include "reconciler/discovery/discovery.h"
 #include "reconciler/fabric/found/locate_ports.h"
+#include "reconciler/manifest/read/host_port.h"
 #include "reconciler/manifest/starter.h"
 #include "reconciler/planning/adopt/find_adoptable.h"
 #include "reconciler/planning/plan_maker.h"
@@ -32,13 +33,6 @@ struct DiscoverOptions {
   bool known_hosts = false;
   std::string match = {};
 };
-
-// "192.168.1.21:22"; an IPv6 address has more than one ':'.
-bool HasPort(std::string_view host) {
-  const std::size_t colon = host.find(':');
-  return colon != std::string_view::npos && colon > 0 && colon + 1 < host.size() &&
-         host.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
-}
 
 // The hosts as nodes, by their order, while they are read.
 std::optional<Cluster> MakeHosts(const DiscoverOptions& options) {

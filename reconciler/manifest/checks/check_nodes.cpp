@@ -7,6 +7,7 @@
 
 #include "reconciler/base/ipv4.h"
 #include "reconciler/manifest/checks/cross_check.h"
+#include "reconciler/manifest/read/host_port.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/yaml/message_text.h"
 
@@ -183,9 +184,8 @@ bool IsIpv6(const std::string& text) {
 
 // Of one address alone.
 Fault FindAddressFault(const Value& document, const NodeView& node) {
-  const std::size_t colon = node.address.find(':');
-  if (colon != std::string::npos && colon > 0 && colon + 1 < node.address.size() &&
-      node.address.find_first_not_of("0123456789", colon + 1) == std::string::npos) {
+  if (HasPort(node.address)) {
+    const std::size_t colon = node.address.find(':');
     return {
         fmt::format("wanted an address without a port for node {}, found {}", Quoted(node.name),
                     Quoted(node.address)),

@@ -178,14 +178,12 @@ class DgxOs(NcclLab):
 
     def test_7_uninstall_leaves_them_as_delivered(self):
         self.spark("uninstall", PAIR, "--yes", expect=0)
-        self.assert_as_delivered()
-        for node in ("1", "2"):
-            self.lab.lab("restart", node)
-        self.assert_as_delivered()
-
-    def assert_as_delivered(self):
         for node in (1, 2):
             speed.eventually(lambda node=node: self.lab.sh(node, STATE) == self.before[node - 1], 20)
+            self.assertEqual(self.lab.sh(node, STATE), self.before[node - 1])
+        for node in ("1", "2"):
+            self.lab.lab("restart", node)
+        for node in (1, 2):
             self.assertEqual(self.lab.sh(node, STATE), self.before[node - 1])
 
 
