@@ -17,7 +17,7 @@ PURE = MODEL + ["reconciler/fabric/", "reconciler/plugin.h"]
 NODE = MODEL + ["reconciler/transport/", "reconciler/node/"]
 JUDGES = MODEL + ["reconciler/fabric/", "reconciler/metrics/", "reconciler/spark_verify/protocol/"] + [
     f"reconciler/verify/{judge}/" for judge in
-    ("links", "containers", "rdma/judge", "nccl/evidence", "nccl/judge", "nccl/coordinator", "diagnosis", "finding", "report")]
+    ("links", "containers", "rdma/judge", "nccl/evidence", "nccl/judge", "nccl/coordinator", "diagnosis", "finding", "pairs", "report")]
 LAYERS = {
     "reconciler/base/": [],
     "reconciler/yaml/": MODEL,

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "reconciler/verify/nccl/evidence/figures.h"
-#include "reconciler/verify/nccl/evidence/pairwise.h"
 #include "reconciler/verify/nccl/evidence/roofline.h"
 #include "reconciler/verify/nccl/evidence/transport.h"
+#include "reconciler/verify/pairs/at_fault.h"
 
 namespace reconciler {
 

@@ -7,7 +7,7 @@
 
 namespace reconciler {
 
-// NCCL between two nodes alone.
+// What was measured between two nodes alone.
 struct PairVerdict {
   NodeName a = {};
   NodeName b = {};

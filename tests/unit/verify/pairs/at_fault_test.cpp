@@ -1,4 +1,4 @@
-#include "reconciler/verify/nccl/evidence/pairwise.h"
+#include "reconciler/verify/pairs/at_fault.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
