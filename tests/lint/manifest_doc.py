@@ -67,7 +67,7 @@ def kind(schema):
             return "list of " + choices(entry)
         plurals = {"object": "maps", "string": "texts", "integer": "integers"}
         return "list of " + " or ".join(plurals[branch["type"]] for branch in entry.get("anyOf", [entry]))
-    names = {"object": "map", "string": "text", "boolean": "`true` or `false`"}
+    names = {"object": "map", "string": "text", "boolean": "`true` or `false`", "array": "list"}
     words = " or ".join(names.get(name, name) for name in types)
     if "minimum" in schema:
         words += f' {schema["minimum"]} to {schema["maximum"]}'
