@@ -75,22 +75,28 @@ bool IsLiveLimit(const NodeFacts& facts, const std::string& kib) {
   return number && live->bytes % 1024 == 0 && live->bytes / 1024 == *number;
 }
 
+struct Login {
+  std::string user = {};
+  bool is_sessions = false;  // its limit is among the facts
+};
+
 // Neither groups nor `*` hold for root.
-LimitRank RankLine(const NodeFacts& facts, const LimitLine& line, const std::string& user) {
-  if (line.domain == user) return LimitRank::kUser;
-  if (user == "root") return LimitRank::kNoOne;
+LimitRank RankLine(const NodeFacts& facts, const LimitLine& line, const Login& login) {
+  if (line.domain == login.user) return LimitRank::kUser;
+  if (login.user == "root") return LimitRank::kNoOne;
   if (line.domain == "*") return LimitRank::kEveryone;
   const bool group = line.domain.starts_with('@') || line.domain.starts_with('%');
-  return group && IsLiveLimit(facts, line.kib) ? LimitRank::kGroup : LimitRank::kNoOne;
+  return login.is_sessions && group && IsLiveLimit(facts, line.kib) ? LimitRank::kGroup
+                                                                    : LimitRank::kNoOne;
 }
 
 // The line that sets the soft or the hard limit of this user.
 const LimitLine* FindDecidingLine(const NodeFacts& facts, const std::vector<LimitLine>& lines,
-                                  const std::string& user, bool LimitLine::*type) {
+                                  const Login& login, bool LimitLine::*type) {
   const LimitLine* deciding = nullptr;
   LimitRank best = LimitRank::kEveryone;
   for (const LimitLine& line : lines) {
-    const LimitRank rank = RankLine(facts, line, user);
+    const LimitRank rank = RankLine(facts, line, login);
     if (!(line.*type) || rank > best) continue;
     best = rank;
     deciding = &line;
@@ -106,12 +112,17 @@ std::vector<Read> ListLimitReads() {
 
 std::vector<Diagnostic> DiagnoseLimitLines(const NodeFacts& facts, const std::string& own_file,
                                            const std::string& own_body, const std::string& wanted,
-                                           const std::string& user) {
+                                           const std::vector<std::string>& users) {
   const std::vector<LimitLine> lines = ListLimitLines(facts, own_file, own_body);
   std::vector<Diagnostic> diagnostics;
-  for (const std::string& one : {user, std::string("root")}) {
+  std::vector<Login> logins;
+  for (const std::string& user : users) {
+    logins.push_back({.user = user, .is_sessions = logins.empty()});
+  }
+  logins.push_back({.user = "root"});
+  for (const Login& login : logins) {
     for (bool LimitLine::*type : {&LimitLine::soft, &LimitLine::hard}) {
-      const LimitLine* line = FindDecidingLine(facts, lines, one, type);
+      const LimitLine* line = FindDecidingLine(facts, lines, login, type);
       if (line == nullptr || line->place.empty() || line->kib == wanted) continue;
       const bool known =
           std::any_of(diagnostics.begin(), diagnostics.end(),
@@ -122,7 +133,7 @@ std::vector<Diagnostic> DiagnoseLimitLines(const NodeFacts& facts, const std::st
            .code = "memlock-foreign-line",
            .message = fmt::format(
                "{} sets memlock of {} to {} for logins, and wins over {}", line->place,
-               one.empty() ? "users" : one,
+               login.user.empty() ? "users" : login.user,
                line->kib == "unlimited" ? line->kib : MakePrintable(line->kib) + " KiB", own_file),
            .next_step = "remove that line, or give it the value of the manifest",
            .subject = line->place});

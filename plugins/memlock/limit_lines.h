@@ -22,10 +22,11 @@ struct LimitLine {
 };
 
 // Warns of lines of others about memlock that pam_limits prefers to those of `own_file`, and that
-// set another value. `own_body`: what that file is to hold. `wanted`: its value, like `kib`. Lines
-// for a group count where the login of `user` has just that limit.
+// set another value. `own_body`: what that file is to hold. `wanted`: its value, like `kib`.
+// `users`: those of ListLoginUsers; lines for a group count for the first one alone, whose login is
+// read, where it has just that limit.
 std::vector<Diagnostic> DiagnoseLimitLines(const NodeFacts& facts, const std::string& own_file,
                                            const std::string& own_body, const std::string& wanted,
-                                           const std::string& user);
+                                           const std::vector<std::string>& users);
 
 }  // namespace reconciler::plugins::memlock

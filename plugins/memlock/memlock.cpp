@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "plugins/common/access/login_users.h"
 #include "plugins/common/commands/failure.h"
 #include "plugins/common/commands/in_place.h"
 #include "plugins/common/gpu/level.h"
@@ -213,9 +214,10 @@ std::vector<Resource> Resources(const PluginInput& input) {
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const auto wanted = ReadWanted(input.cluster, input.node);
   if (!wanted) return {};
-  std::vector<Diagnostic> diagnostics = DiagnoseLimitLines(
-      input.facts, std::string(kPamFile), FormatPam(*wanted),
-      wanted->kib ? fmt::format("{}", *wanted->kib) : "unlimited", input.node.access.user);
+  std::vector<Diagnostic> diagnostics =
+      DiagnoseLimitLines(input.facts, std::string(kPamFile), FormatPam(*wanted),
+                         wanted->kib ? fmt::format("{}", *wanted->kib) : "unlimited",
+                         ListLoginUsers(input.cluster, input.node));
   for (Diagnostic& one : diagnostics) one.where = input.cluster.Mark(wanted->position);
   return diagnostics;
 }

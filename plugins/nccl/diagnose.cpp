@@ -7,6 +7,7 @@
 
 #include "plugins/nccl/gid.h"
 #include "plugins/nccl/leftovers/settings.h"
+#include "plugins/nccl/leftovers/unknown_devices.h"
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/lint.h"
 #include "plugins/nccl/needs.h"
@@ -19,6 +20,7 @@ namespace reconciler::plugins::nccl {
 namespace {
 
 constexpr const char* kRemoveItThere = "remove it there";
+constexpr const char* kCorrectItThere = "correct it there, or remove it";
 
 class Finder {
  public:
@@ -36,7 +38,9 @@ class Finder {
            .message = "cannot determine what other files set: " + unknown->why,
            .subject = "other settings"});
     }
-    if (const auto* list = Known(settings)) {
+    for (const auto* fact : {&input_.facts.nccl.settings, &input_.facts.nccl.others}) {
+      const auto* list = Known(*fact);
+      if (list == nullptr) continue;
       for (const NcclSetting& setting : *list) CheckVariable(setting);
     }
     return std::move(found_);
@@ -181,9 +185,11 @@ class Finder {
     std::optional<Diagnostic> wrong = FindWrong(setting);
     if (!wrong) return;
     wrong->subject = FormatSubject(setting);
-    if (wrong->next_step == kRemoveItThere && CanHaveLinesAdopted(setting.path)) {
+    const bool removable =
+        wrong->next_step == kRemoveItThere || wrong->next_step == kCorrectItThere;
+    if (removable && CanHaveLinesAdopted(setting.path)) {
       removable_[setting.path].insert(setting.name);
-      wrong->next_step = AdviseOnLine(input_, setting.path, setting.name);
+      wrong->next_step = AdviseOnLine(input_, setting.path, setting.name, wrong->next_step);
     }
     Add(std::move(*wrong));
   }
@@ -243,7 +249,32 @@ class Finder {
                       .next_step = "begin the line with the name"};
   }
 
+  static Diagnostic MakeContradiction(const EnvVariable& ours, const NcclSetting& setting) {
+    return {.severity = Severity::kWarns,
+            .code = "nccl-setting-contradicts",
+            .message = fmt::format("the manifest has {}: {}", ours.value, ExplainShadow(setting)),
+            .next_step = kRemoveItThere};
+  }
+
+  // They name a node's own interfaces and HCAs, so that nodes may differ.
+  std::optional<Diagnostic> FindWrongOther(const NcclSetting& setting) const {
+    const std::vector<std::string> unknown = ListUnknownDevices(input_, setting.value);
+    if (!unknown.empty()) {
+      return Diagnostic{
+          .severity = Severity::kWarns,
+          .code = "nccl-other-library",
+          .message = fmt::format("the node has no interface or HCA called {}", Join(unknown, ", ")),
+          .next_step = kCorrectItThere};
+    }
+    const EnvVariable* ours = FindDesired(setting.name);
+    if (ours == nullptr || MeanTheSame(setting.name, ours->value, setting.value)) {
+      return std::nullopt;
+    }
+    return MakeContradiction(*ours, setting);
+  }
+
   std::optional<Diagnostic> FindWrong(const NcclSetting& setting) const {
+    if (IsOfOtherLibrary(setting.name)) return FindWrongOther(setting);
     if (auto misread = FindMisreadLine(setting)) return misread;
     if (const EnvVariable* ours = FindDesired(setting.name)) {
       if (MeanTheSame(setting.name, ours->value, setting.value)) return std::nullopt;
@@ -251,11 +282,7 @@ class Finder {
         return MakeHarmless(
             fmt::format("the manifest has {}, which selects the same here", ours->value));
       }
-      return Diagnostic{
-          .severity = Severity::kWarns,
-          .code = "nccl-setting-contradicts",
-          .message = fmt::format("the manifest has {}: {}", ours->value, ExplainShadow(setting)),
-          .next_step = kRemoveItThere};
+      return MakeContradiction(*ours, setting);
     }
     // The value that a shell makes at login is not known; the name is.
     const bool made = !setting.InConf() && setting.value.find_first_of("$`") != std::string::npos;
@@ -283,16 +310,21 @@ class Finder {
     return nullptr;
   }
 
+  // Whether a shell of a login reads it after our file.
+  static bool IsReadLater(const std::string& path) {
+    if (path.starts_with("/etc/profile.d/")) return path > kShellFile;
+    if (path.ends_with("/.zshenv") || path.find("/environment.d/") != path.npos) return false;
+    return path.find("/.") != path.npos || path == "/etc/bash.bashrc";
+  }
+
   // The manifest has another value for it: which of the two wins?
   static std::string ExplainShadow(const NcclSetting& setting) {
     if (setting.InConf()) {
       return "the environment overrides this line; where it is not set, this line wins";
     }
-    const bool later =
-        setting.path.starts_with("/etc/profile.d/")
-            ? setting.path > kShellFile
-            : setting.path.find("/.") != std::string::npos || setting.path == "/etc/bash.bashrc";
-    if (later) return fmt::format("this is read after {} and wins", kShellFile);
+    if (IsReadLater(setting.path)) {
+      return fmt::format("this is read after {} and wins", kShellFile);
+    }
     if (setting.path.starts_with("/etc/systemd/")) {
       return fmt::format("this wins in units without EnvironmentFile={}", kServiceFile);
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugins/common/access/login_users.h"
 #include "plugins/common/adopt/list_of_all.h"
 #include "plugins/common/firewall/ufw.h"
 #include "plugins/common/gpu/gpu_facts.h"
@@ -18,7 +19,6 @@
 #include "plugins/nccl/gpu.h"
 #include "plugins/nccl/leftovers/adopted_lines.h"
 #include "plugins/nccl/leftovers/settings.h"
-#include "plugins/nccl/leftovers/unknown_devices.h"
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/lint.h"
 #include "plugins/nccl/needs.h"
@@ -36,7 +36,8 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
   const auto section = ReadSection(cluster, node.name);
   if (!section) return {};
   std::vector<Read> reads = {ReadFile{std::string(kShellFile)}, ReadFile{std::string(kServiceFile)},
-                             MakeHcaProbe(), MakeSettingsProbe(node), MakeLibraryProbe(*section)};
+                             MakeHcaProbe(), MakeSettingsProbe(ListLoginUsers(cluster, node)),
+                             MakeLibraryProbe(*section)};
   if (section->build) {
     for (Read& read : ListBuildReads()) reads.push_back(std::move(read));
   }
@@ -122,18 +123,21 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
     }
     if (StaysOnFabric(input, choice)) found.push_back(MakeStaysNote(choice, where));
   }
-  for (Diagnostic& one : FindUnknownDevices(input, where)) found.push_back(std::move(one));
   return found;
+}
+
+bool MayBeAdopted(const Fact<std::vector<NcclSetting>>& fact) {
+  const auto* settings = Known(fact);
+  return settings != nullptr &&
+         std::any_of(settings->begin(), settings->end(),
+                     [](const NcclSetting& one) { return CanHaveLinesAdopted(one.path); });
 }
 
 VariablesByFile ListRemovableOf(const PluginInput& input) {
   const auto section = ReadSection(input.cluster, input.node.name);
-  const auto* settings = Known(input.facts.nccl.settings);
   // On most nodes no such file sets anything, and all that is judged is judged for nothing.
-  const bool may_have = settings != nullptr &&
-                        std::any_of(settings->begin(), settings->end(), [](const NcclSetting& one) {
-                          return CanHaveLinesAdopted(one.path);
-                        });
+  const bool may_have =
+      MayBeAdopted(input.facts.nccl.settings) || MayBeAdopted(input.facts.nccl.others);
   if (!section || !may_have) return {};
   const Result<Environment> environment = BuildWantedEnvironment(*section, input);
   return ListRemovable(*section, input, environment ? *environment : Environment{});

@@ -22,8 +22,30 @@ bool Contains(std::string_view choices, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+// "022", "-08": digits that strtoll with base 0 takes for octal ones, up to an 8 or a 9.
+bool IsOctal(std::string_view text) {
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  return text.size() > 1 && text.front() == '0' &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Of a number that is octal to NCCL, and another one than it looks like.
+Mistake JudgeOctal(const Rule& rule, const std::string& text) {
+  const std::int64_t read = std::strtoll(text.c_str(), nullptr, 0);
+  const std::int64_t meant = std::strtoll(text.c_str(), nullptr, 10);
+  if (read == meant) return {};
+  const bool fits = meant >= rule.least && meant <= rule.most;
+  return {MistakeKind::kMisread,
+          fmt::format("wanted a number, found '{}', which NCCL reads as {}", text, read),
+          fits ? fmt::format("write {}", meant)
+               : fmt::format("a number from {} to {}", rule.least, rule.most)};
+}
+
 Mistake JudgeNumber(const Rule& rule, std::string_view value) {
   const std::string text(value);
+  if (IsOctal(text)) {
+    if (Mistake wrong = JudgeOctal(rule, text); !wrong.Empty()) return wrong;
+  }
   char* end = nullptr;
   errno = 0;
   const std::int64_t number = std::strtoll(text.c_str(), &end, 0);  // as NCCL does
@@ -152,6 +174,8 @@ bool MeanTheSame(const std::string& name, std::string_view a, std::string_view b
       return ReadTokens(a) == ReadTokens(b);
     case Form::kMatcher:
       return ReadMatcher(a) == ReadMatcher(b);
+    case Form::kNames:
+      return ListEntries(a) == ListEntries(b);
   }
   return false;
 }
@@ -164,6 +188,7 @@ Mistake JudgeValue(const Rule& rule, std::string_view value) {
   }
   switch (rule.form) {
     case Form::kText:
+    case Form::kNames:
       return {};
     case Form::kNumber:
       return JudgeNumber(rule, value);

@@ -32,8 +32,8 @@ struct Mistake {
 // Whether NCCL reads the value as what it looks like.
 Mistake JudgeValue(const Rule& rule, std::string_view value);
 
-// Whether NCCL reads both values of that variable as one: numbers by their value, words in any case
-// where it takes any, and lists in any order.
+// Whether both values of that variable are read as one: numbers by their value, words in any case
+// where NCCL takes any, and lists in any order.
 bool MeanTheSame(const std::string& name, std::string_view a, std::string_view b);
 
 }  // namespace reconciler::plugins::nccl

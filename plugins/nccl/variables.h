@@ -15,6 +15,7 @@ enum class Form {
   kWordNoCase,  // the same, but case does not count
   kTokens,      // a list of `choices`, also per function ("allreduce:tree;broadcast:ring")
   kMatcher,     // [^][=]name,name: HCAs or interfaces
+  kNames,       // name,name: whole names, which other libraries than NCCL read
 };
 
 enum class Standing {

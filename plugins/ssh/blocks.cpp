@@ -23,6 +23,7 @@ std::string FormatHostPattern(const std::string& host, int port) {
 struct Destination {
   std::vector<std::string> names = {};
   std::string address = {};
+  std::string host_name = {};  // empty: the address
 
   std::vector<std::string> ListAll() const {
     std::vector<std::string> all = names;
@@ -33,7 +34,8 @@ struct Destination {
 
 std::vector<Destination> ListDestinations(const Peer& peer) {
   std::vector<Destination> destinations;
-  Destination management{.names = {peer.name}, .address = peer.address};
+  Destination management{
+      .names = {peer.name}, .address = peer.address, .host_name = peer.host_name};
   if (peer.rails.empty()) {
     management.names.insert(management.names.end(), peer.aliases.begin(), peer.aliases.end());
   }
@@ -50,9 +52,16 @@ std::vector<Destination> ListDestinations(const Peer& peer) {
 }
 
 std::string FormatHostBlock(const Destination& destination, const Peer& peer) {
+  const std::string& address = destination.address;
+  const std::string& host_name = destination.host_name;
+  // The peer itself said which address that is: its host keys hold for its names alone.
+  const std::string alias =
+      host_name.empty()
+          ? ""
+          : fmt::format("  HostKeyAlias {}\n", FormatHostPattern(peer.name, peer.port));
   return fmt::format("Host {}\n  HostName {}\n", Join(destination.ListAll(), " "),
-                     destination.address) +
-         (peer.port == 0 || peer.port == 22 ? "" : fmt::format("  Port {}\n", peer.port)) +
+                     host_name.empty() ? address : host_name) +
+         alias + (peer.port == 0 || peer.port == 22 ? "" : fmt::format("  Port {}\n", peer.port)) +
          fmt::format("  User {}\n  IdentityFile ~/.ssh/{}\n  IdentitiesOnly yes\n", peer.user,
                      kKeyFile);
 }
@@ -96,6 +105,14 @@ std::vector<PublicKey> ReadKnownHostKeys(std::string_view block, const Peer& pee
     if (const auto key = ParsePublicKey(line.substr(blank + 1))) keys.push_back(*key);
   }
   return keys;
+}
+
+std::vector<std::string> ListHostNames(const Peer& peer) {
+  std::vector<std::string> names;
+  for (const Destination& destination : ListDestinations(peer)) {
+    for (std::string& name : destination.ListAll()) names.push_back(std::move(name));
+  }
+  return names;
 }
 
 std::string FormatConfig(const std::vector<Peer>& peers) {

@@ -22,6 +22,9 @@ std::string FormatKnownHosts(const Peer& peer, const std::vector<PublicKey>& key
 // The keys that a block (empty: none) holds for `peer`.
 std::vector<PublicKey> ReadKnownHostKeys(std::string_view block, const Peer& peer);
 
+// Every name by which `peer` is reached, addresses too.
+std::vector<std::string> ListHostNames(const Peer& peer);
+
 // The body of the block in ~/.ssh/config. It holds for addresses too: mpirun with a host file, and
 // whoever writes one, log in by them.
 std::string FormatConfig(const std::vector<Peer>& peers);

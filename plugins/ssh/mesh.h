@@ -31,6 +31,7 @@ struct Peer {
   NodeName name = {};
   std::string user = {};
   std::string address = {};               // management; may be empty
+  std::string host_name = {};             // FindHostName
   int port = 0;                           // 0: 22
   std::vector<RailPort> rails = {};       // its ports on segments that this node is on too
   std::vector<std::string> aliases = {};  // of its first rail, or else of management

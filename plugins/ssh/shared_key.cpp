@@ -4,21 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "plugins/ssh/config_line.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::ssh {
 namespace {
 
 constexpr std::string_view kSharedKey = "/id_ed25519_shared";
-
-// The words of a line; a keyword and its value may be joined by '=' instead of spaces.
-std::vector<std::string> SplitWords(std::string line) {
-  std::replace(line.begin(), line.end(), '\t', ' ');
-  std::replace(line.begin(), line.end(), '=', ' ');
-  std::vector<std::string> words = Split(line, ' ');
-  std::erase_if(words, [](const std::string& word) { return word.empty(); });
-  return words;
-}
 
 }  // namespace
 
@@ -27,9 +19,9 @@ std::optional<int> FindSharedKeyLine(std::string_view config) {
   int number = 0;
   for (const std::string& line : SplitLines(config)) {
     ++number;
-    const std::vector<std::string> words = SplitWords(line);
+    const std::vector<std::string> words = SplitConfigLine(line);
     if (words.size() < 2) continue;
-    const std::string keyword = ToLower(words[0]);
+    const std::string& keyword = words[0];
     if (keyword == "host") {
       is_for_all = std::find(words.begin() + 1, words.end(), "*") != words.end();
     } else if (keyword == "match") {

@@ -6,6 +6,8 @@
 #include "plugins/common/ports/links.h"
 #include "plugins/ssh/account.h"
 #include "plugins/ssh/blocks.h"
+#include "plugins/ssh/foreign_lines.h"
+#include "plugins/ssh/host_name.h"
 #include "plugins/ssh/keys.h"
 #include "plugins/ssh/mesh.h"
 #include "plugins/ssh/shared_key.h"
@@ -208,10 +210,13 @@ void BlockWithDirectory(const Resource& directory, std::vector<Resource>& resour
 }
 
 Site MakeSite(const MeshSpec& mesh, const PluginInput& input) {
-  return {.input = input,
-          .where = input.cluster.Mark(mesh.position),
-          .user = FindUser(mesh, input.node),
-          .peers = ListPeers(input.cluster, input.fabric, mesh, input.node.name)};
+  Site site{.input = input,
+            .where = input.cluster.Mark(mesh.position),
+            .user = FindUser(mesh, input.node),
+            .peers = ListPeers(input.cluster, input.fabric, mesh, input.node.name)};
+  const std::string block = site.Block(kConfig);
+  for (Peer& peer : site.peers) peer.host_name = FindHostName(peer, input.all, block);
+  return site;
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
@@ -239,22 +244,26 @@ Diagnostic MakeMissing(const Site& site, std::string subject, const Unknown& why
 }
 
 // One private key that is on every node is no key of ours, and the mesh does not use it.
-std::vector<Diagnostic> DiagnoseSharedKey(const Site& site) {
-  const std::string path = MakeSshPath(site.user, kConfig);
-  const Observed<FileState> observed = FindFile(site.input.facts, path);
-  const FileState* config = Known(observed);
-  const auto line = config != nullptr ? FindSharedKeyLine(config->content) : std::nullopt;
+std::vector<Diagnostic> DiagnoseSharedKey(const Site& site, const ConfigFile& config) {
+  const auto line = FindSharedKeyLine(config.content);
   if (!line) return {};
   return {
       {.severity = Severity::kInforms,
        .code = "ssh-shared-key",
        .message = fmt::format("{}:{} offers ~/.ssh/id_ed25519_shared to every host, one private "
                               "key that NVIDIA's script copies to every node",
-                              path, *line),
+                              config.path, *line),
        .next_step = "where nothing needs it any more, remove that section, the key, and its "
                     "line in authorized_keys, on every node",
        .where = site.where,
-       .subject = path}};
+       .subject = config.path}};
+}
+
+ConfigFile ReadConfig(const Site& site) {
+  ConfigFile config{.path = MakeSshPath(site.user, kConfig), .cluster = site.input.cluster.name};
+  const Observed<FileState> observed = FindFile(site.input.facts, config.path);
+  if (const FileState* file = Known(observed)) config.content = file->content;
+  return config;
 }
 
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
@@ -263,7 +272,11 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const Site site = MakeSite(*mesh, input);
   const std::string authorized = site.Block(kAuthorizedKeys);
   const std::string known_hosts = site.Block(kKnownHosts);
-  std::vector<Diagnostic> missing = DiagnoseSharedKey(site);
+  const ConfigFile config = ReadConfig(site);
+  std::vector<Diagnostic> missing = DiagnoseSharedKey(site, config);
+  for (Diagnostic& one : DiagnoseForeignLines(config, site.peers, site.where)) {
+    missing.push_back(std::move(one));
+  }
   for (const Peer& peer : site.peers) {
     const PeerKey key = FindPeerKey(input.all, peer.name, peer.user);
     const auto* unknown = std::get_if<Unknown>(&key);

@@ -63,6 +63,9 @@ std::string FindSet(const std::string& path, const std::string& line,
   for (const NcclSetting& one : ParseLine(path, 0, line)) {
     if (const std::string name = ReadAsMeant(one).name; names.contains(name)) return name;
   }
+  for (const NcclSetting& one : ParseOtherLine(path, 0, line)) {
+    if (names.contains(one.name)) return one.name;
+  }
   return {};
 }
 
@@ -105,10 +108,12 @@ std::string ExplainNotAdopted(const AdoptedLines& entry, const FileState& file) 
 // Subjects of what the plan says of these lines.
 std::vector<std::string> ListSubjects(const PluginInput& input, const AdoptedLines& entry) {
   std::vector<std::string> subjects;
-  const auto* settings = Known(input.facts.nccl.settings);
-  for (const NcclSetting& one : settings == nullptr ? std::vector<NcclSetting>() : *settings) {
-    if (one.path == entry.path && entry.names.contains(one.name)) {
-      subjects.push_back(FormatSubject(one));
+  for (const auto* fact : {&input.facts.nccl.settings, &input.facts.nccl.others}) {
+    const auto* settings = Known(*fact);
+    for (const NcclSetting& one : settings == nullptr ? std::vector<NcclSetting>() : *settings) {
+      if (one.path == entry.path && entry.names.contains(one.name)) {
+        subjects.push_back(FormatSubject(one));
+      }
     }
   }
   return subjects;
@@ -181,8 +186,7 @@ std::vector<AdoptableFile> ListAdoptableLines(const PluginInput& input,
 }
 
 std::string AdviseOnLine(const PluginInput& input, const std::string& path,
-                         const std::string& variable) {
-  const std::string by_hand = "remove it there";
+                         const std::string& variable, const std::string& by_hand) {
   const std::string adopt = input.AdviseToAdopt(path);
   const bool is_named = IsNamed(ReadEntries(input.cluster, input.node.name), path, variable);
   if (adopt.empty() || is_named) return by_hand;

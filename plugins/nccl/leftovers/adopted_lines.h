@@ -29,8 +29,9 @@ std::vector<AdoptableFile> ListAdoptableLines(const PluginInput& input,
                                               const VariablesByFile& removable);
 
 // What a person does about a line of `path` that sets `variable` and should not be there.
+// `by_hand`: without `adopt`.
 std::string AdviseOnLine(const PluginInput& input, const std::string& path,
-                         const std::string& variable);
+                         const std::string& variable, const std::string& by_hand);
 
 // An entry for a node for which the manifest manages nothing of NCCL would do nothing.
 Errors CheckAdoptedLines(const ClusterSpec& cluster);

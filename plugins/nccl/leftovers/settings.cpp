@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "plugins/nccl/leftovers/settings.sh.h"
 #include "reconciler/base/number.h"
@@ -89,6 +91,23 @@ std::vector<NcclSetting> ParseAssignments(const std::string& path, int line, std
   return settings;
 }
 
+}  // namespace
+
+RunProbe MakeSettingsProbe(const std::vector<std::string>& users) {
+  RunProbe probe{.id = kSettings, .argv = {"sh", "-c", std::string(kSettingsSh), "sh"}};
+  probe.argv.insert(probe.argv.end(), users.begin(), users.end());
+  return probe;
+}
+
+bool IsOfOtherLibrary(std::string_view name) {
+  return std::find(std::begin(kOtherNames), std::end(kOtherNames), name) != std::end(kOtherNames);
+}
+
+std::vector<NcclSetting> ParseLine(const std::string& path, int line, std::string_view text) {
+  if (path.ends_with("nccl.conf")) return ParseConfLine(path, line, text);
+  return ParseAssignments(path, line, text, "NCCL_");
+}
+
 std::vector<NcclSetting> ParseOtherLine(const std::string& path, int line, std::string_view text) {
   std::vector<NcclSetting> settings;
   if (path.ends_with("nccl.conf")) return settings;
@@ -98,17 +117,6 @@ std::vector<NcclSetting> ParseOtherLine(const std::string& path, int line, std::
     }
   }
   return settings;
-}
-
-}  // namespace
-
-RunProbe MakeSettingsProbe(const NodeSpec& node) {
-  return {.id = kSettings, .argv = {"sh", "-c", std::string(kSettingsSh), "sh", node.access.user}};
-}
-
-std::vector<NcclSetting> ParseLine(const std::string& path, int line, std::string_view text) {
-  if (path.ends_with("nccl.conf")) return ParseConfLine(path, line, text);
-  return ParseAssignments(path, line, text, "NCCL_");
 }
 
 std::string FormatSubject(const NcclSetting& setting) {

@@ -1,12 +1,9 @@
 #include "plugins/nccl/leftovers/unknown_devices.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <string_view>
 
-#include "plugins/nccl/leftovers/settings.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::nccl {
@@ -38,25 +35,6 @@ std::vector<std::string> ListUnknownDevices(const PluginInput& input, const std:
   std::vector<std::string> unknown = Split(list, ',');
   std::erase_if(unknown, [&](const std::string& entry) { return IsKnown(input, Trim(entry)); });
   return unknown;
-}
-
-std::vector<Diagnostic> FindUnknownDevices(const PluginInput& input, const SourceMark& where) {
-  std::vector<Diagnostic> found;
-  const auto* settings = Known(input.facts.nccl.others);
-  if (settings == nullptr) return found;
-  for (const NcclSetting& setting : *settings) {
-    const std::vector<std::string> unknown = ListUnknownDevices(input, setting.value);
-    if (unknown.empty()) continue;
-    const std::string subject = FormatSubject(setting);
-    found.push_back({.severity = Severity::kWarns,
-                     .code = "nccl-other-library",
-                     .message = fmt::format("{}: the node has no interface or HCA called {}",
-                                            subject, Join(unknown, ", ")),
-                     .next_step = "correct it there, or remove it",
-                     .where = where,
-                     .subject = subject});
-  }
-  return found;
 }
 
 }  // namespace reconciler::plugins::nccl

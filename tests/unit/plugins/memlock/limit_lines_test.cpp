@@ -19,10 +19,10 @@ NodeFacts FactsWith(const std::string& path, const std::string& text) {
 }
 
 // "none", or the message of each warning, for logins of nvidia who is to have unlimited memory.
-std::string FindWarnings(const NodeFacts& facts) {
+std::string FindWarnings(const NodeFacts& facts, const Value& ssh = {}) {
   ClusterSpec cluster{.file = "cluster.yaml", .name = "homelab"};
   cluster.nodes.push_back({.name = "spark-1", .id = 1, .access = {.user = "nvidia"}});
-  cluster.settings = test::Map({{"memlock", test::At(17, test::Text("unlimited"))}});
+  cluster.settings = test::Map({{"memlock", test::At(17, test::Text("unlimited"))}, {"ssh", ssh}});
   const ClusterFacts all{.nodes = {{facts.node, facts}}};
   const Fabric fabric;
   std::string messages;
@@ -50,6 +50,19 @@ TEST(MemlockLines, ALineForTheUserIsWarnedOfWhereverItIs) {
   EXPECT_EQ(FindWarnings(FactsWith(kLimits, "nvidia - memlock 65536\nother - memlock 1\n")),
             "/etc/security/limits.conf:1 sets memlock of nvidia to 65536 KiB for logins, and wins "
             "over /etc/security/limits.d/60-spark-reconcile.conf\n");
+}
+
+// Jobs may run as another user than the one of access.
+TEST(MemlockLines, ALineForTheUserOfSshIsWarnedOf) {
+  const Value ssh = test::Map({{"mesh", test::Flag(true)}, {"user", test::Text("mpi")}});
+  NodeFacts facts = FactsWith(kLimits, "mpi hard memlock 64\n");
+  EXPECT_EQ(FindWarnings(facts), "none");
+  EXPECT_EQ(FindWarnings(facts, ssh),
+            "/etc/security/limits.conf:1 sets memlock of mpi to 64 KiB for logins, and wins over "
+            "/etc/security/limits.d/60-spark-reconcile.conf\n");
+  facts = FactsWith(kLimits, "@gpu - memlock 65536\nnvidia - memlock unlimited\n");
+  facts.memlock.session = MemoryLimit{65536 * 1024};  // nvidia's, and mpi's groups are not known
+  EXPECT_EQ(FindWarnings(facts, ssh), "none");
 }
 
 TEST(MemlockLines, ALineForRootIsWarnedOfWhereItIsReadLater) {

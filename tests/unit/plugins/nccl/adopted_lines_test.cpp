@@ -22,18 +22,22 @@ struct AdoptedLinesCase : NcclScenario {
       : path_(path), text_(text) {
     AddFile(path, text);
     std::vector<NcclSetting> found;
+    std::vector<NcclSetting> others;
     int number = 0;
     for (const std::string& line : SplitLines(text)) {
       ++number;
       for (NcclSetting& one : ParseLine(path, number, line)) found.push_back(std::move(one));
+      for (NcclSetting& one : ParseOtherLine(path, number, line)) others.push_back(std::move(one));
     }
     facts.nccl.settings = std::move(found);
+    facts.nccl.others = std::move(others);
   }
 
   AdoptedLinesCase& Adopt(const std::string& text, bool managed = true) {
     const Value entry = test::Map(
         {{"lines", test::Text(path_)},
-         {"match", test::List({test::Text("NCCL_IB_HCA"), test::Text("NCCL_NET_GDR_LEVEL")})},
+         {"match", test::List({test::Text("NCCL_IB_HCA"), test::Text("NCCL_NET_GDR_LEVEL"),
+                               test::Text("UCX_NET_DEVICES")})},
          {"nodes", test::Map({{"spark-1", test::Text(ComputeSha256Hex(text).substr(0, 12))}})}});
     std::vector<std::pair<std::string, Value>> settings = {{"adopt", test::List({entry})}};
     if (managed) settings.emplace_back("nccl", test::Map({}));
@@ -179,6 +183,26 @@ TEST(NcclAdoptLines, OneEntryIsOfferedForAllLinesThatShouldNotBeThere) {
       "NCCL_NET_GDR_LEVEL], nodes: {spark-1: \"" +
       digest + "\"}} to adopt, or remove it there";
   EXPECT_THAT(one.NextSteps(), ElementsAre(step, step));
+}
+
+// A guide for another machine sets the variables of all libraries in one file.
+TEST(NcclAdoptLines, LinesOfOtherLibrariesAreTakenOverLikeThoseOfNccl) {
+  const std::string text = "export UCX_NET_DEVICES=enp1s0f0np0\n";
+  AdoptedLinesCase one(text);
+  const std::string entry = "lines: /etc/profile.d/cluster.sh, match: [UCX_NET_DEVICES]";
+  const std::string digest = ComputeSha256Hex(text).substr(0, 12);
+  EXPECT_THAT(one.Offers(), ElementsAre("spark-1 " + entry + " " + digest));
+  EXPECT_THAT(one.NextSteps(), ElementsAre("add {" + entry + ", nodes: {spark-1: \"" + digest +
+                                           "\"}} to adopt, or remove it there"));
+  EXPECT_EQ(one.Adopt().Detail(), "without 1 line about NCCL: UCX_NET_DEVICES");
+  EXPECT_THAT(one.Lines().settles,
+              ElementsAre("/etc/profile.d/cluster.sh:1 UCX_NET_DEVICES=enp1s0f0np0"));
+  AdoptedLinesCase twice("UCX_NET_DEVICES=all\nUCX_NET_DEVICES=all # mine\n", "/etc/environment");
+  EXPECT_EQ(twice.Adopt().Detail(),
+            "blocked: is not adopted: line 2 sets UCX_NET_DEVICES, and is no plain assignment: "
+            "change the file by hand, and remove the entry from adopt");
+  EXPECT_THAT(AdoptedLinesCase("export UCX_NET_DEVICES=mlx5_9:1\n").NextSteps(),
+              ElementsAre(testing::EndsWith(" to adopt, or correct it there, or remove it")));
 }
 
 TEST(NcclAdoptLines, WhatCannotBeAdoptedIsToBeRemovedByHand) {

@@ -257,6 +257,42 @@ TEST(NcclDiagnose, SettingThatFightsTheManifestsSaysWhoWins) {
               ElementsAre("nccl-setting-contradicts"));
 }
 
+// The lines of a guide for another machine name the interfaces of all libraries at once.
+TEST(NcclDiagnose, LineOfAnotherLibraryThatFightsTheManifestsSaysWhoWins) {
+  EXPECT_THAT(About("/home/nvidia/.bashrc", "export UCX_NET_DEVICES=enp1s0f0np0"),
+              ElementsAre("/home/nvidia/.bashrc:7 UCX_NET_DEVICES=enp1s0f0np0: the manifest has "
+                          "rocep1s0f1:1,roceP2p1s0f1:1,enP7s7: this is read after "
+                          "/etc/profile.d/60-spark-reconcile-nccl.sh and wins: remove it there"));
+  EXPECT_THAT(
+      About("/etc/environment", "OMPI_MCA_btl_tcp_if_include=192.168.177.0/24"),
+      ElementsAre("/etc/environment:7 OMPI_MCA_btl_tcp_if_include=192.168.177.0/24: the "
+                  "manifest has enP7s7: this wins where "
+                  "/etc/profile.d/60-spark-reconcile-nccl.sh is not read: remove it there"));
+  EXPECT_THAT(WithLine("/etc/environment", "GLOO_SOCKET_IFNAME=enp1s0f1np1", "")
+                  .DiagnosticCodes(Severity::kWarns),
+              ElementsAre("nccl-setting-contradicts"));
+}
+
+TEST(NcclDiagnose, LineOfAnotherLibraryThatMeansWhatTheManifestSetsIsSilent) {
+  for (const char* line : {"export GLOO_SOCKET_IFNAME=enP7s7", "TP_SOCKET_IFNAME='enP7s7'",
+                           "UCX_NET_DEVICES=enP7s7,roceP2p1s0f1:1,rocep1s0f1:1"}) {
+    NcclScenario scenario = WithLine("/home/nvidia/.bashrc", line, "export EDITOR=vi");
+    EXPECT_THAT(scenario.Warnings(), IsEmpty()) << line;
+    EXPECT_THAT(scenario.Notes(), IsEmpty()) << line;
+  }
+}
+
+TEST(NcclDiagnose, FileThatNoLoginShellReadsAfterOursWinsElsewhereOnly) {
+  for (const char* path : {"/home/nvidia/.zshrc", "/home/nvidia/.bash_login"}) {
+    EXPECT_THAT(About(path, "NCCL_DEBUG=INFO"), ElementsAre(HasSubstr("this is read after")))
+        << path;
+  }
+  for (const char* path :
+       {"/home/nvidia/.zshenv", "/etc/zsh/zshenv", "/home/nvidia/.config/environment.d/gpu.conf"}) {
+    EXPECT_THAT(About(path, "NCCL_DEBUG=INFO"), ElementsAre(HasSubstr("this wins where"))) << path;
+  }
+}
+
 TEST(NcclDiagnose, PinnedGidIndexOfALeftoverIsFound) {
   EXPECT_THAT(About("/etc/nccl.conf", "NCCL_IB_GID_INDEX=3", "NCCL_IB_GID_INDEX=3"),
               ElementsAre("/etc/nccl.conf:7 NCCL_IB_GID_INDEX=3: one index for all HCAs, and each "

@@ -46,6 +46,18 @@ TEST(NcclLint, NameThatNoNcclReadsIsFoundWithWhatToUseInstead) {
   EXPECT_THAT(Refuse("NCCL_TIMEOUT", "1800"), ElementsAre("nccl-env-unread"));
 }
 
+TEST(NcclLint, NumberWithALeadingZeroIsReadAsAnotherOneThanItLooksLike) {
+  EXPECT_EQ(Judge("NCCL_IB_TIMEOUT", "022"),
+            "wanted a number, found '022', which NCCL reads as 18 | write 22");
+  EXPECT_EQ(Judge("NCCL_IB_TIMEOUT", "+08"),
+            "wanted a number, found '+08', which NCCL reads as 0 | write 8");
+  EXPECT_EQ(Judge("NCCL_IB_TIMEOUT", "0100"),
+            "wanted a number, found '0100', which NCCL reads as 64 | a number from 1 to 31");
+  EXPECT_EQ(Judge("NCCL_IB_TIMEOUT", "07"), "fine");
+  EXPECT_EQ(Judge("NCCL_IB_TIMEOUT", "0x12"), "fine");
+  EXPECT_THAT(Refuse("NCCL_IB_TIMEOUT", "022"), ElementsAre("nccl-env-misread"));
+}
+
 TEST(NcclLint, SlipOfTheKeyboardIsFoundWithoutALibrary) {
   EXPECT_EQ(Judge("NCCL_IB_HAC", "=rocep1s0f1"),
             "no NCCL that is known here has such a variable | did you mean 'NCCL_IB_HCA'?");

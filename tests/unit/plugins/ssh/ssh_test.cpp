@@ -376,6 +376,107 @@ TEST(SshConfig, AnAddressThatIsTheNameStandsOnce) {
   EXPECT_THAT(scenario.BlockIn("spark-1", kKnown), testing::StartsWith("spark-2,spark-2-rail0,"));
 }
 
+// No node can resolve an alias of the controller's ~/.ssh/config. The host keys of a peer never
+// hold for an address that it names itself.
+TEST(SshConfig, AnAddressThatIsAnAliasLeadsToTheOneOfTheSession) {
+  Scenario scenario = Cluster();
+  scenario.cluster.nodes[1].address = "sparkb";
+  std::string& session = scenario.facts.nodes["spark-2"].session.address;
+  session = "192.168.1.22";
+  EXPECT_THAT(scenario.BlockIn("spark-1", kConfig),
+              HasSubstr("Host spark-2 sparkb\n  HostName 192.168.1.22\n  HostKeyAlias spark-2\n"
+                        "  User nvidia\n"));
+  EXPECT_THAT(scenario.BlockIn("spark-1", kKnown),
+              testing::StartsWith("spark-2,sparkb,spark-2-rail0,"));
+  scenario.cluster.nodes[1].access.port = 2222;
+  EXPECT_THAT(scenario.BlockIn("spark-1", kConfig),
+              HasSubstr("  HostKeyAlias [spark-2]:2222\n  Port 2222\n"));
+  for (const char* useless :
+       {"", "127.0.0.1", "169.254.1.2", "fe80::1%eth0", "192.168.1.22\n  ProxyCommand sh"}) {
+    session = useless;
+    EXPECT_THAT(scenario.BlockIn("spark-1", kConfig),
+                HasSubstr("Host spark-2 sparkb\n  HostName sparkb\n  Port"))
+        << useless;
+  }
+  session = "192.168.1.22";
+  scenario.cluster.nodes[1].address = "sparkb.lan";  // of DNS, which nodes have too
+  EXPECT_THAT(scenario.BlockIn("spark-1", kConfig), HasSubstr("  HostName sparkb.lan\n  Port"));
+}
+
+TEST(SshConfig, TheAddressOfAnAliasStaysWhileThePeerHoldsItOrIsNotRead) {
+  Scenario scenario = Cluster();
+  scenario.cluster.nodes[1].address = "sparkb";
+  NodeFacts& peer = scenario.facts.nodes["spark-2"];
+  peer.session.address = "::ffff:192.168.1.22";
+  const std::string block = scenario.BlockIn("spark-1", kConfig);
+  EXPECT_THAT(block, HasSubstr("  HostName 192.168.1.22\n"));
+  scenario.facts.nodes["spark-1"].files[kConfig] =
+      FileState{.content = SetBlock("", "homelab", "ssh-mesh", block)};
+  peer.session.address = "192.168.9.9";
+  peer.links["enP7s7"].ipv4 = {*ParseIpv4Prefix("192.168.1.22/24")};
+  EXPECT_EQ(scenario.BlockIn("spark-1", kConfig), block);
+  peer.links["enP7s7"].ipv4 = {*ParseIpv4Prefix("192.168.1.99/24")};
+  EXPECT_THAT(scenario.BlockIn("spark-1", kConfig), HasSubstr("  HostName 192.168.9.9\n"));
+  scenario.facts.nodes.erase("spark-2");
+  EXPECT_EQ(scenario.BlockIn("spark-1", kConfig), block);
+}
+
+// "message: next step" of each line of the user's that differs from ours.
+std::vector<std::string> FindForeignLines(const std::string& config, int port = 0) {
+  Scenario scenario = Cluster();
+  scenario.cluster.nodes[1].access.port = port;
+  scenario.facts.nodes["spark-1"].files[kConfig] = FileState{.content = config};
+  std::vector<std::string> found;
+  for (const Diagnostic& one :
+       Get().diagnose({scenario.cluster, scenario.fabric, scenario.cluster.nodes[0],
+                       scenario.facts.nodes.at("spark-1"), scenario.facts})) {
+    if (one.code != "ssh-foreign-host") continue;
+    EXPECT_EQ(one.severity, Severity::kWarns);
+    EXPECT_EQ(one.where.position.line, 18);
+    found.push_back(one.message + ": " + one.next_step);
+  }
+  return found;
+}
+
+TEST(SshConfig, AnEntryOfTheUsersWithOtherValuesIsWarnedOf) {
+  const std::string entry = "Host box spark-2\n  User alice\n\tPort=2222\n  HostName 10.9.0.2\n";
+  const std::string alice =
+      " has User alice for spark-2, and our lines are read first: User nvidia: remove that line, "
+      "or give it our value";
+  const std::string address =
+      " has HostName 10.9.0.2 for spark-2, and our lines are read first: HostName 192.168.1.22: "
+      "remove that line, or give it our value";
+  const std::string port_step =
+      ": remove that line; where sshd has that port, write it into access.port";
+  // Our lines have no port where it is 22, so that the user's counts.
+  EXPECT_THAT(FindForeignLines(entry),
+              ElementsAre("~nvidia/.ssh/config:2" + alice,
+                          "~nvidia/.ssh/config:3 has Port 2222 for spark-2, and wins over ours: "
+                          "Port 22" +
+                              port_step,
+                          "~nvidia/.ssh/config:4" + address));
+  EXPECT_THAT(FindForeignLines(entry, 22022),
+              testing::Contains("~nvidia/.ssh/config:3 has Port 2222 for spark-2, and our lines "
+                                "are read first: Port 22022" +
+                                port_step));
+  const std::string block = SetBlock("", "homelab", "ssh-mesh", "Host spark-2\n  User bob\n");
+  EXPECT_THAT(FindForeignLines(block + entry), testing::Contains("~nvidia/.ssh/config:6" + alice));
+  EXPECT_THAT(FindForeignLines(entry + block),
+              testing::Contains("~nvidia/.ssh/config:2 has User alice for spark-2, and wins over "
+                                "ours: User nvidia: remove that line, or give it our value"));
+}
+
+TEST(SshConfig, AnEntryOfTheUsersThatChangesNothingIsNotWarnedOf) {
+  for (const char* entry :
+       {"Host spark-2\n  User nvidia\n  Port 22\n  HostName 192.168.1.22\n",
+        "Host spark-2\n  HostName 192.168.177.2\n", "Host spark-2\n  HostName spark-2.lan\n",
+        "Host spark-*\n  User alice\n", "Host box\n  User alice\n", "User alice\n",
+        "Host spark-2\n  User nvidia\nMatch host spark-2\n  User alice\n",
+        "Host spark-2\n  # User alice\n  IdentityFile ~/.ssh/id_rsa\n"}) {
+    EXPECT_THAT(FindForeignLines(entry), IsEmpty()) << entry;
+  }
+}
+
 TEST(SshConfig, AliasesAreNamesOfTheFirstSharedRailOrElseOfManagement) {
   Scenario scenario = Cluster();
   const auto node = [](const std::string& name, const std::string& alias) {
