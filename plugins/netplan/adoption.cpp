@@ -18,6 +18,8 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
+constexpr const char* kDropEntry = "remove it from adopt";
+
 bool IsIn(const std::string& word, const std::vector<std::string>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -39,7 +41,7 @@ void CheckText(const PluginInput& input, const std::optional<NetplanDefinitions>
                const std::string& content, Adoption& adoption) {
   const std::string profile = AdviseToNameProfile(input, adoption.entry.path, content);
   if (!text) {
-    Refuse("it is no netplan file", "remove it from adopt", adoption);
+    Refuse("it is no netplan file", kDropEntry, adoption);
   } else if (!profile.empty()) {
     Refuse("it keeps a profile of NetworkManager", profile, adoption);
   } else if (!text->unsupported.empty()) {
@@ -58,7 +60,7 @@ void CheckMasters(const PluginInput& input, const NetplanDefinitions& text, cons
                  ? fmt::format("add {{master: {}, nodes: [{}]}} to adopt, which dissolves it, or "
                                "remove the file from adopt",
                                name, input.node.name)
-                 : std::string("remove it from adopt"),
+                 : std::string(kDropEntry),
              adoption);
       continue;
     }
@@ -72,7 +74,7 @@ void CheckMasters(const PluginInput& input, const NetplanDefinitions& text, cons
     if (!master.renderer.empty() && master.renderer != manager) {
       Refuse(fmt::format("{} is {}'s, and the ports of the fabric are {}'s", name,
                          MakePrintable(master.renderer), manager),
-             "remove it from adopt", adoption);
+             kDropEntry, adoption);
     }
   }
 }
@@ -100,19 +102,22 @@ bool IsOfACage(const PluginInput& input, const std::string& netdev) {
   });
 }
 
-void CheckPorts(const PluginInput& input, Adoption& adoption) {
+// What leads to the node, and what is no plain definition, has a reason of its own.
+void CheckPorts(const PluginInput& input, const Protection& protection, Adoption& adoption) {
   std::vector<std::string> foreign;
+  bool all_plain = true;
   for (const PortDefinition& port : adoption.ports) {
     const bool known = IsIn(port.netdev, adoption.ours) || IsOfACage(input, port.netdev);
-    if (!known) foreign.push_back(MakePrintable(port.netdev));
+    const bool has_reason = !port.is_plain || protection.carries.contains(port.netdev);
+    if (!known && !has_reason) foreign.push_back(MakePrintable(port.netdev));
+    all_plain &= port.is_plain;
   }
   if (!foreign.empty()) {
     const std::string names = Join(foreign, ", ");
     Refuse(fmt::format("it configures {} too, which is no port of a cage", names),
            fmt::format("move what it says of {} to another file", names), adoption);
-  } else if (adoption.ours.empty()) {
-    Refuse("it configures none of this node's ports of the fabric", "remove it from adopt",
-           adoption);
+  } else if (adoption.ours.empty() && all_plain) {
+    Refuse("it configures none of this node's ports of the fabric", kDropEntry, adoption);
   }
 }
 
@@ -134,7 +139,7 @@ Adoption JudgeFile(const PluginInput& input, const AdoptEntry& entry, const Mast
   const std::optional<NetplanDefinitions> text = ReadDefinitions(file->content, entry.path);
   if (text) SetPorts(text->ports, netdevs, adoption);
   // The last word counts: what leads to the node comes before all else.
-  CheckPorts(input, adoption);
+  if (text) CheckPorts(input, protection, adoption);
   CheckText(input, text, file->content, adoption);
   if (text) CheckMasters(input, *text, masters, netdevs, adoption);
   CheckOtherFolders(input.facts, adoption);
@@ -143,32 +148,53 @@ Adoption JudgeFile(const PluginInput& input, const AdoptEntry& entry, const Mast
   return adoption;
 }
 
-// Interfaces of other files, the way to the node among them, would get another manager at the next
-// boot, and so would our ports.
+// Behind what was said before.
+void RefuseLast(std::string why, std::string next_step, Adoption& adoption) {
+  if (adoption.why_not.empty()) {
+    Refuse(std::move(why), std::move(next_step), adoption);
+  } else {
+    adoption.besides.push_back(std::move(why));
+  }
+}
+
+// Why `renderer` of its own keeps a file from being adopted, where no other file says the same:
+// interfaces of others, the way to the node among them, would get another manager at the next boot,
+// and so would our ports.
+void CheckRendererOf(const NetplanDefinitions& text, Renderer now, Renderer then,
+                     Adoption& adoption) {
+  const auto own =
+      std::find_if(adoption.ports.begin(), adoption.ports.end(), [&](const PortDefinition& port) {
+        return !port.renderer.empty() && port.renderer != NameRenderer(then);
+      });
+  const bool decides = now != then && !text.renderer.empty();
+  if (!decides && own == adoption.ports.end()) return;
+  const std::string renderer =
+      MakePrintable(decides ? std::string(NameRenderer(now)) : own->renderer);
+  // That of some ports must not become that of all interfaces.
+  const std::string advice =
+      decides ? fmt::format(
+                    "write `network: {{version: 2, renderer: {}}}` to a file of its own, "
+                    "such as /etc/netplan/90-renderer.yaml",
+                    renderer)
+              : fmt::format("take 'renderer: {}' of {} out of it", renderer,
+                            MakePrintable(own->renderer_of));
+  RefuseLast(fmt::format("no other netplan file says 'renderer: {}' as it does", renderer), advice,
+             adoption);
+}
+
 void CheckRenderer(const PluginInput& input, std::vector<Adoption>& adoptions) {
   const Renderer now = ReadForeignTree(input.facts, {}).renderer;
-  const Renderer then = ReadForeignTree(input.facts, {}, {}, ListAdopted(adoptions)).renderer;
+  const std::set<std::string> adopted = ListAdopted(adoptions);
   for (Adoption& adoption : adoptions) {
     const AdoptKind kind = GetKind(adoption.entry);
     const bool is_file = kind == AdoptKind::kFile || kind == AdoptKind::kKeptProfile;
-    if (!is_file || !adoption.is_there || !adoption.why_not.empty()) continue;
+    if (!is_file || !adoption.is_there) continue;
+    std::set<std::string> gone = adopted;
+    gone.insert(adoption.entry.path);
+    const Renderer then = ReadForeignTree(input.facts, {}, {}, gone).renderer;
     const FileState file = *Known(FindFile(input.facts, adoption.entry.path));
-    const std::optional<NetplanDefinitions> text =
-        ReadDefinitions(file.content, adoption.entry.path);
-    const bool decides = now != then && text && !text->renderer.empty();
-    const auto own =
-        std::find_if(adoption.ports.begin(), adoption.ports.end(), [&](const PortDefinition& port) {
-          return !port.renderer.empty() && port.renderer != NameRenderer(then);
-        });
-    if (!decides && own == adoption.ports.end()) continue;
-    const std::string renderer = decides ? std::string(NameRenderer(now)) : own->renderer;
-    Refuse(
-        fmt::format("no other netplan file says 'renderer: {}' as it does",
-                    MakePrintable(renderer)),
-        fmt::format("write `network: {{version: 2, renderer: {}}}` to a file of its own, such as "
-                    "/etc/netplan/90-renderer.yaml",
-                    MakePrintable(renderer)),
-        adoption);
+    const auto text = ReadDefinitions(file.content, adoption.entry.path);
+    if (text) CheckRendererOf(*text, now, then, adoption);
   }
 }
 
@@ -220,6 +246,18 @@ bool SaysTheSame(const PortDefinition& definition, const RailPort& port) {
 void AddNew(const std::vector<std::string>& words, std::vector<std::string>& list) {
   for (const std::string& word : words) {
     if (!IsIn(word, list)) list.push_back(word);
+  }
+}
+
+// All that must be changed in a file comes at once, and not one thing with each plan.
+void NameAllReasons(std::vector<Adoption>& adoptions) {
+  for (Adoption& adoption : adoptions) {
+    const bool is_file = GetKind(adoption.entry) == AdoptKind::kFile;
+    std::vector<std::string> others;
+    AddNew(adoption.besides, others);
+    std::erase(others, adoption.why_not);
+    if (!is_file || others.empty() || adoption.next_step == kDropEntry) continue;
+    adoption.next_step += "; also: " + Join(others, "; ");
   }
 }
 
@@ -294,6 +332,9 @@ Adoption Judge(const PluginInput& input, const AdoptEntry& entry, const Masters&
 }  // namespace
 
 void Refuse(std::string why, std::string next_step, Adoption& adoption) {
+  if (!adoption.why_not.empty()) {
+    adoption.besides.insert(adoption.besides.begin(), std::move(adoption.why_not));
+  }
   adoption.why_not = std::move(why);
   adoption.next_step = std::move(next_step);
 }
@@ -353,6 +394,7 @@ std::vector<Adoption> FindAdoptions(const PluginInput& input,
   CheckRenderer(input, adoptions);
   CheckOtherFiles(input, adoptions);
   KeepLinkLocal(input, adoptions);
+  NameAllReasons(adoptions);
   return adoptions;
 }
 

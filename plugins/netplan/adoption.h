@@ -22,8 +22,10 @@ struct Adoption {
   std::vector<std::string> masters = {};   // the bonds and bridges of ours that go with it
   std::string why_not = {};                // not empty: it is not adopted
   std::string next_step = {};              // what to do about that
+  std::vector<std::string> besides = {};   // why else it is not, the last word first
 };
 
+// The last word counts: it comes before all that was said before.
 void Refuse(std::string why, std::string next_step, Adoption& adoption);
 
 // Whether a file of netplan would still be there in another folder.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "plugins/common/commands/one_line.h"
 #include "plugins/common/ownership/state.h"
@@ -224,12 +225,23 @@ std::vector<RunCommand> SetAsBefore(const BootService& service) {
   return commands;
 }
 
+// What it does for others than our ports ends as well: "; it also runs modprobe, sysctl".
+std::string FormatOtherWork(const BootService& service) {
+  std::set<std::string> programs;
+  for (const BootFile& file : service.files) {
+    programs.insert(file.also_runs.begin(), file.also_runs.end());
+  }
+  if (programs.empty()) return {};
+  return "; it also runs " + Join({programs.begin(), programs.end()}, ", ");
+}
+
 std::string FormatUnitAdoption(const BootUnit& unit) {
   std::vector<std::string> done;
   if (IsActive(unit.service)) done.emplace_back("stopped");
   if (IsEnabled(unit.service)) done.emplace_back("disabled");
-  return fmt::format("{}; {} configures {}", Join(done, " and "),
-                     unit.script.empty() ? "it" : unit.script, Join(unit.ours, ", "));
+  return fmt::format("{}; {} configures {}{}", Join(done, " and "),
+                     unit.script.empty() ? "it" : unit.script, Join(unit.ours, ", "),
+                     FormatOtherWork(unit.service));
 }
 
 // What it runs when it is stopped may take addresses away, so that ours are set again.

@@ -7,6 +7,7 @@
 #include "plugins/common/ownership/owned.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/claims.h"
+#include "plugins/netplan/adopt/definitions.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/missing_port.h"
 #include "plugins/netplan/reads/routes.h"
@@ -15,6 +16,57 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
+// A renderer that a netplan file says of this port alone, or of its device type: ours has none of
+// its own, and would move the port. Empty: none does.
+std::string ExplainOwnRenderer(const PluginInput& input, const Intent& intent,
+                               const std::string& netdev, std::string_view renderer) {
+  for (const Claim& claim : intent.tree.claims) {
+    const Observed<FileState> file = FindFile(input.facts, claim.path);
+    if (claim.kind != ClaimKind::kNetplan || Known(file) == nullptr) continue;
+    const auto text = ReadDefinitions(Known(file)->content, claim.path);
+    for (const PortDefinition& port : text ? text->ports : std::vector<PortDefinition>()) {
+      if (port.netdev != netdev || port.renderer != renderer) continue;
+      return fmt::format(
+          "{} says 'renderer: {}' of {}: take that out of it, then `netplan apply` "
+          "or a restart of the node",
+          claim.path, renderer, port.renderer_of);
+    }
+  }
+  return {};
+}
+
+std::string ExplainManagedByNetworkManager(const PluginInput& input, const Intent& intent,
+                                           const std::string& netdev) {
+  const std::string own = ExplainOwnRenderer(input, intent, netdev, "NetworkManager");
+  if (!own.empty()) {
+    return fmt::format("NetworkManager manages {}, and {} gives the port to networkd", netdev, own);
+  }
+  if (MovesWayToNode(input.facts, intent.protection, Renderer::kNetworkManager)) {
+    return fmt::format(
+        "NetworkManager manages {}, and netplan gives it to networkd: run `netplan apply` where a "
+        "netplan file names the port, or list it in unmanaged-devices of NetworkManager",
+        netdev);
+  }
+  return fmt::format(
+      "NetworkManager manages {}, but no netplan file says 'renderer: NetworkManager': write that "
+      "into one, or list the port in unmanaged-devices of NetworkManager",
+      netdev);
+}
+
+std::string ExplainManagedByNetworkd(const PluginInput& input, const Intent& intent,
+                                     const std::string& netdev) {
+  const std::string own = ExplainOwnRenderer(input, intent, netdev, "networkd");
+  if (!own.empty()) {
+    return fmt::format("systemd-networkd manages {}, and {} gives the port to NetworkManager",
+                       netdev, own);
+  }
+  return fmt::format(
+      "systemd-networkd manages {}, but netplan would give it to NetworkManager: `netplan apply` "
+      "or "
+      "a restart of the node does so",
+      netdev);
+}
+
 // One port that two programs configure loses its addresses to whichever comes last.
 std::string ExplainTwoManagers(const PluginInput& input, const Intent& intent) {
   for (const RailPort& port : intent.ports) {
@@ -22,16 +74,10 @@ std::string ExplainTwoManagers(const PluginInput& input, const Intent& intent) {
     if (link == input.facts.links.end()) continue;
     const LinkManager manager = link->second.manager;
     if (manager == LinkManager::kNetworkManager && intent.tree.renderer == Renderer::kNetworkd) {
-      return fmt::format(
-          "NetworkManager manages {}, but no netplan file says 'renderer: NetworkManager': write "
-          "that into one, or list the port in unmanaged-devices of NetworkManager",
-          port.netdev);
+      return ExplainManagedByNetworkManager(input, intent, port.netdev);
     }
     if (manager == LinkManager::kNetworkd && intent.tree.renderer == Renderer::kNetworkManager) {
-      return fmt::format(
-          "systemd-networkd manages {}, but netplan would give it to NetworkManager: `netplan "
-          "apply` or a restart of the node does so",
-          port.netdev);
+      return ExplainManagedByNetworkd(input, intent, port.netdev);
     }
   }
   return {};

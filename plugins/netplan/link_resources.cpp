@@ -62,14 +62,12 @@ std::string FormatLinkDifference(const LinkFact& link, bool carrier, const RailP
 
 // What a port loses when its network manager configures it, besides IPv4 addresses. It is no part
 // of FormatLink: nothing of it is a reason for a change.
-std::string FormatLost(const PluginInput& input, const std::string& netdev) {
+void AddLost(const PluginInput& input, const std::string& netdev, std::string& label) {
   const auto found = input.facts.network.by_hand.find(netdev);
-  std::vector<std::string> lost;
-  for (const std::string& one :
-       found == input.facts.network.by_hand.end() ? std::vector<std::string>() : found->second) {
-    lost.push_back("-" + one);
+  if (found == input.facts.network.by_hand.end()) return;
+  for (const std::string& one : found->second) {
+    label += fmt::format("{}-{}", label.empty() ? "" : ", ", one);
   }
-  return Join(lost, ", ");
 }
 
 // What its triggers bring to effect: our file. A port that NetworkManager leaves alone is not in
@@ -161,9 +159,7 @@ Resource MakeRailLink(const PluginInput& input, const Intent& intent, const Rail
     resource.observed =
         ResourceState(FormatLink(link->admin_up, carrier, link->mtu, link->ipv4, renderer));
     resource.label = FormatLinkDifference(*link, carrier, port, renderer);
-    if (const std::string lost = FormatLost(input, port.netdev); !lost.empty()) {
-      resource.label += (resource.label.empty() ? "" : ", ") + lost;
-    }
+    AddLost(input, port.netdev, resource.label);
   }
   AddClaim(intent, port.netdev, resource);
   const std::vector<RunCommand> restore = MakeLinkRevertCommands(input.facts, port.netdev, *link);
@@ -185,7 +181,12 @@ Resource MakeDownLink(const PluginInput& input, const Intent& intent, const std:
   resource.where = input.cluster.Mark(input.cluster.fabric.position);
   if (link == nullptr) return resource;
   resource.observed = ResourceState(std::string(link->admin_up ? "up" : "down"));
-  if (!link->admin_up) resource.impact = Impact::kNone;
+  if (link->admin_up) {
+    resource.label = "up → down";
+    AddLost(input, netdev, resource.label);
+  } else {
+    resource.impact = Impact::kNone;
+  }
   AddClaim(intent, netdev, resource);
   const std::string cut_off = ListCutOff(input.facts, {{.netdev = netdev}});
   resource.interrupts = cut_off;

@@ -15,6 +15,7 @@
 #include "plugins/netplan/adopt/owner_files.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/adopt/section.h"
+#include "plugins/netplan/adopted_before.h"
 #include "plugins/netplan/adopted_file.h"
 #include "plugins/netplan/adoption.h"
 #include "plugins/netplan/boot_hook.h"
@@ -222,6 +223,12 @@ std::vector<AdoptableFile> ListAllAdoptable(const ClusterSpec& cluster, const Fa
   return ListOfAll<PluginInput>(cluster, fabric, all, [](const PluginInput& input) {
     std::vector<AdoptableFile> files = ListAdoptable(input);
     for (AdoptableFile& unit : ListAdoptableUnits(input)) files.push_back(std::move(unit));
+    for (AdoptableFile& before : ListAdoptedBefore(input)) {
+      const bool is_there = std::any_of(files.begin(), files.end(), [&](const AdoptableFile& one) {
+        return one.entry == before.entry;
+      });
+      if (!is_there) files.push_back(std::move(before));
+    }
     return files;
   });
 }

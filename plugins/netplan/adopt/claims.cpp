@@ -46,6 +46,13 @@ std::string JoinReleases(const std::vector<std::string>& netdevs) {
   return Join(commands, " && ");
 }
 
+// cloud-init writes its file again, as where the node is started with other data.
+std::string AdviseOnWriter(const Claim& claim) {
+  if (claim.kind != ClaimKind::kNetplan || GuessOwner(claim.path) != "cloud-init") return {};
+  return ", and keep cloud-init from writing it again: `network: {config: disabled}` in a file in "
+         "/etc/cloud/cloud.cfg.d/";
+}
+
 // Whoever follows bad advice on what leads to the node locks himself out.
 std::string AdviseOnLeading(const Claim& claim, const Protection& protection) {
   const std::string ours = Join(claim.netdevs, ", ");
@@ -60,16 +67,16 @@ std::string AdviseOnLeading(const Claim& claim, const Protection& protection) {
   }
   if (claim.leading.empty()) return {};
   const std::string& netdev = claim.leading.front();
-  return fmt::format("remove {} from it but leave {}, which {}, then plan again", ours, netdev,
-                     protection.carries.at(netdev));
+  return fmt::format("remove {} from it but leave {}, which {}, then plan again{}", ours, netdev,
+                     protection.carries.at(netdev), AdviseOnWriter(claim));
 }
 
 std::string AdviseOnClaim(const Claim& claim, const Protection& protection) {
   if (std::string advice = AdviseOnLeading(claim, protection); !advice.empty()) return advice;
-  if (!claim.to_adopt.empty()) return claim.to_adopt;
+  if (!claim.to_adopt.empty()) return claim.to_adopt + AdviseOnWriter(claim);
   switch (claim.kind) {
     case ClaimKind::kNetplan:
-      return "move it away or remove them from it, then plan again";
+      return "move it away or remove them from it, then plan again" + AdviseOnWriter(claim);
     case ClaimKind::kUnit:
       return AdviseOnUnit(claim) + ", then plan again";
     case ClaimKind::kProfile:
@@ -191,6 +198,16 @@ ForeignTree FindManagerClaims(const NodeFacts& facts, Renderer renderer,
     found.claims.push_back(std::move(claim));
   }
   return found;
+}
+
+bool MovesWayToNode(const NodeFacts& facts, const Protection& protection, Renderer renderer) {
+  const LinkManager other =
+      renderer == Renderer::kNetworkManager ? LinkManager::kNetworkd : LinkManager::kNetworkManager;
+  return std::any_of(facts.links.begin(), facts.links.end(), [&](const auto& one) {
+    const LinkManager manager = one.second.manager;
+    const bool unclear = manager == LinkManager::kNone && !facts.network.managers_unclear.empty();
+    return protection.carries.contains(one.first) && (manager == other || unclear);
+  });
 }
 
 std::vector<Claim> FindMasterClaims(const NodeFacts& facts, const std::vector<std::string>& netdevs,

@@ -29,6 +29,10 @@ std::string AdviseOnUnit(const Claim& claim);
 // What to do about a bond or bridge, without adopting it.
 std::string AdviseOnMaster(const Claim& claim);
 
+// Whether what leads to the node would get another manager from a renderer for all interfaces. One
+// whose manager could not be read may.
+bool MovesWayToNode(const NodeFacts& facts, const Protection& protection, Renderer renderer);
+
 // The live bonds, bridges and VRFs that have some of `netdevs` as members.
 std::vector<Claim> FindMasterClaims(const NodeFacts& facts, const std::vector<std::string>& netdevs,
                                     const std::vector<std::string>& leading);

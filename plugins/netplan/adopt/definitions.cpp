@@ -43,6 +43,12 @@ void AddAddresses(const Value& addresses, PortDefinition& port) {
   }
 }
 
+// fe80::/10. Our file says by `link-local` whether a port has such an address.
+bool IsOfTheLinkAlone(const std::string& address) {
+  const std::string text = ToLower(address);
+  return text.starts_with("fe") && text.find_first_of("89ab", 2) == 2;
+}
+
 // What names a port by anything but its name, or is of NetworkManager's own making.
 std::string FindUnsupportedKey(const Member& definition) {
   for (const char* key : {"match", "set-name", "networkmanager"}) {
@@ -53,24 +59,45 @@ std::string FindUnsupportedKey(const Member& definition) {
   return {};
 }
 
-void ReadPorts(const Value& ethernets, NetplanDefinitions& found) {
-  for (const Member& definition : ethernets.Members()) {
-    if (const std::string key = FindUnsupportedKey(definition); !key.empty()) {
-      found.unsupported = key;
+void AddUnsupported(const std::string& what, NetplanDefinitions& found) {
+  found.unsupported += (found.unsupported.empty() ? "" : ", ") + what;
+}
+
+void ReadPorts(const Member& type, NetplanDefinitions& found) {
+  std::string of_type;
+  for (const Member& definition : type.value.Members()) {
+    if (IsRendererOfType(definition)) {
+      of_type = definition.value.ScalarText();
+      continue;
     }
-    found.ports.push_back(ReadPort(definition));
+    PortDefinition port = ReadPort(definition);
+    if (port.renderer.empty() && !of_type.empty()) {
+      port.renderer = of_type;
+      port.renderer_of = type.key;
+    }
+    if (const std::string key = FindUnsupportedKey(definition); !key.empty()) {
+      AddUnsupported(key, found);
+      port.is_plain = false;
+    }
+    found.ports.push_back(std::move(port));
   }
 }
 
 void ReadMasters(const Member& type, NetplanDefinitions& found) {
+  std::string of_type;
   for (const Member& definition : type.value.Members()) {
+    if (IsRendererOfType(definition)) {
+      of_type = definition.value.ScalarText();
+      continue;
+    }
     MasterDefinition master{
         .name = definition.key, .type = type.key, .renderer = definition.value.GetText("renderer")};
+    if (master.renderer.empty()) master.renderer = of_type;
     if (const Value* members = definition.value.Find("interfaces")) {
       for (const Value& one : members->List()) master.members.push_back(one.ScalarText());
     }
     if (definition.value.Find("openvswitch") != nullptr) {  // no interface of networkd's
-      found.unsupported = fmt::format("'openvswitch' of {}", MakePrintable(definition.key));
+      AddUnsupported(fmt::format("'openvswitch' of {}", MakePrintable(definition.key)), found);
     }
     found.masters.push_back(std::move(master));
   }
@@ -78,16 +105,29 @@ void ReadMasters(const Member& type, NetplanDefinitions& found) {
 
 }  // namespace
 
+bool IsRendererOfType(const Member& member) {
+  return member.key == "renderer" && !member.value.IsMap();
+}
+
+void AddLostIpv6(PortDefinition& port) {
+  for (const std::string& address : port.addresses) {
+    const bool is_ipv6 = address.find(':') != std::string::npos;
+    if (is_ipv6 && !IsOfTheLinkAlone(address)) port.lost.push_back(MakePrintable(address));
+  }
+}
+
 PortDefinition ReadPort(const Member& definition) {
   static const Words kOurs = {"addresses", "mtu",        "optional", "dhcp4",    "dhcp6",
                               "accept-ra", "link-local", "match",    "set-name", "renderer"};
   PortDefinition port{.netdev = definition.key, .renderer = definition.value.GetText("renderer")};
+  if (!port.renderer.empty()) port.renderer_of = port.netdev;
   AddLinkLocal(definition.value, port.lost);
   for (const char* dhcp : {"dhcp4", "dhcp6"}) {
     const Value* value = definition.value.Find(dhcp);
     if (value != nullptr && !IsFalse(value)) port.lost.emplace_back(dhcp);
   }
   if (const Value* addresses = definition.value.Find("addresses")) AddAddresses(*addresses, port);
+  AddLostIpv6(port);
   if (const Value* mtu = definition.value.Find("mtu")) port.mtu = mtu->ScalarText();
   for (const Member& one : definition.value.Members()) {
     if (!kOurs.contains(one.key)) port.lost.push_back(one.key);
@@ -104,11 +144,11 @@ std::optional<NetplanDefinitions> ReadDefinitions(const std::string& content,
   for (const Member& type : network->Members()) {
     if (type.key == "version" || type.key == "renderer") continue;
     if (type.key == "ethernets") {
-      ReadPorts(type.value, found);
+      ReadPorts(type, found);
     } else if (type.key == "bonds" || type.key == "bridges") {
       ReadMasters(type, found);
     } else {
-      found.unsupported = fmt::format("'{}'", MakePrintable(type.key));
+      AddUnsupported(fmt::format("'{}'", MakePrintable(type.key)), found);
     }
   }
   return found;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "plugins/netplan/adopt/definitions.h"
 #include "plugins/netplan/adopt/kept_profile.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "reconciler/base/text.h"
@@ -45,8 +46,9 @@ bool HasEntry(const Value* list, const std::string& netdev) {
 // a profile without an interface as `match: {}`. Where networkd has our ports, NetworkManager does
 // not manage them; where it has them itself, a profile of the same priority that names the port
 // wins.
-bool IsForAnyManagedPort(const Value& definition, Renderer ours) {
-  const std::string own = definition.GetText("renderer");
+bool IsForAnyManagedPort(const Value& definition, const std::string& of_type, Renderer ours) {
+  const std::string said = definition.GetText("renderer");
+  const std::string& own = said.empty() ? of_type : said;
   const bool by_manager = own.empty() ? ours == Renderer::kNetworkManager : own == "NetworkManager";
   const Value* match = definition.Find("match");
   if (!by_manager || match == nullptr) return false;
@@ -63,13 +65,15 @@ bool IsAbout(const Value& network, const std::string& netdev, const NodeFacts& f
              Renderer ours) {
   const bool skips = ours == Renderer::kNetworkManager;  // see AddKeptProfiles
   for (const Member& type : network.Members()) {
+    std::string renderer;
     for (const Member& definition : type.value.Members()) {
+      if (IsRendererOfType(definition)) renderer = definition.value.ScalarText();
       if (skips && type.key == "ethernets" && ReadKeptProfile(definition)) continue;
       if (definition.key == netdev) return true;
       if (HasEntry(definition.value.Find("interfaces"), netdev)) return true;  // bond, bridge, vrf
       const Value* match = definition.value.Find("match");
       if (type.key != "ethernets" || match == nullptr) continue;
-      if (IsForAnyManagedPort(definition.value, ours)) continue;
+      if (IsForAnyManagedPort(definition.value, renderer, ours)) continue;
       if (MatchesPort(*match, netdev, FindLinkOf(facts, netdev))) return true;
     }
   }

@@ -67,6 +67,7 @@ std::optional<HeldProfile> ReadKeptFile(const std::string& path, const std::stri
     if (type.key == "version" || type.key == "renderer") continue;
     if (type.key != "ethernets") besides = fmt::format("'{}'", MakePrintable(type.key));
     for (const Member& one : type.value.Members()) {
+      if (IsRendererOfType(one)) continue;
       const auto profile = type.key == "ethernets" ? ReadKeptProfile(one) : std::nullopt;
       if (profile && !held) {
         held = HeldProfile{.path = path,

@@ -237,10 +237,6 @@ bool MayWin(const Profile& profile, ProfileFit fit) {
          (fit == ProfileFit::kAnyPort && profile.priority > kOurPriority);
 }
 
-bool IsProfileAbout(const std::string& text, const std::string& netdev, const LinkFact& link) {
-  return FindProfileFit(text, netdev, link) == ProfileFit::kNamed;
-}
-
 ProfileFit FindProfileFit(const std::string& text, const std::string& netdev,
                           const LinkFact& link) {
   bool ethernet = false;

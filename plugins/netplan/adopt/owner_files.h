@@ -54,7 +54,5 @@ inline constexpr int kOurPriority = 0;  // netplan writes none
 // Of equal priorities NetworkManager uses the profile that was active last. One that names no port
 // (the usual one of an installation, for DHCP) only wins with a higher priority.
 bool MayWin(const Profile& profile, ProfileFit fit);
-// It names the port.
-bool IsProfileAbout(const std::string& text, const std::string& netdev, const LinkFact& link);
 
 }  // namespace reconciler::plugins::netplan

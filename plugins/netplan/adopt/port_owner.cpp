@@ -13,31 +13,24 @@ namespace {
 // Of the profiles that NetworkManager makes on its own, for a port that no other one is for.
 constexpr int kLowestPriority = -999;
 
-using AboutPort = bool (*)(const std::string&, const std::string&, const LinkFact&);
-
-bool IsUnitThatConfigures(const std::string& text, const std::string& netdev,
-                          const LinkFact& link) {
-  return !IsUnmanaging(text) && IsUnitAbout(text, netdev, link);
-}
-
-PortOwner FindIn(const std::vector<OwnerFile>& files, AboutPort is_about, const std::string& netdev,
-                 const LinkFact& link) {
-  for (const OwnerFile& file : files) {
+PortOwner FindUnit(const NodeFacts& facts, const std::string& netdev, const LinkFact& link) {
+  for (const OwnerFile& file : ListUnits(facts)) {
     if (file.state == nullptr) return {.unclear = file.unclear};
-    if (is_about(file.state->content, netdev, link)) return {.path = file.path};
+    const std::string& text = file.state->content;
+    if (!IsUnmanaging(text) && IsUnitAbout(text, netdev, link)) return {.path = file.path};
   }
   return {};
 }
 
+// One that never connects on its own brings no values to the port. One that cannot be read may have
+// it.
 PortOwner FindProfile(const NodeFacts& facts, const std::string& netdev, const LinkFact& link) {
-  PortOwner owner = FindIn(ListProfiles(facts), IsProfileAbout, netdev, link);
-  if (!owner.path.empty() || !owner.unclear.empty()) return owner;
   for (const HeldProfile& held : ListHeldProfiles(facts)) {
-    const bool kept = !held.definition.key.empty();
-    if (kept && held.profile.autoconnect && held.profile.priority > kLowestPriority &&
-        FindFit(held, netdev, &link) == ProfileFit::kNamed) {
-      return {.path = held.path};
-    }
+    const bool connects = held.profile.autoconnect && held.profile.priority > kLowestPriority;
+    if (connects && FindFit(held, netdev, &link) == ProfileFit::kNamed) return {.path = held.path};
+  }
+  for (const OwnerFile& file : ListProfiles(facts)) {
+    if (file.state == nullptr) return {.unclear = file.unclear};
   }
   return {};
 }
@@ -60,7 +53,7 @@ PortOwner FindForeignOwner(const NodeFacts& facts, const std::string& netdev) {
   }
   PortOwner owner;
   if (link->second.manager != LinkManager::kNetworkManager) {
-    owner = FindIn(ListUnits(facts), IsUnitThatConfigures, netdev, link->second);
+    owner = FindUnit(facts, netdev, link->second);
   }
   const bool found = !owner.path.empty() || !owner.unclear.empty();
   if (found || link->second.manager == LinkManager::kNetworkd) return owner;

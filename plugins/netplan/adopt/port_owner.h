@@ -14,7 +14,8 @@ struct PortOwner {
 };
 
 // A netplan file, a unit of networkd or a profile of NetworkManager that names the port, or matches
-// it. What only the other manager reads does not count: it has no effect on the port.
+// it. What only the other manager reads does not count, and neither does a profile that does not
+// connect on its own: it has no effect on the port.
 PortOwner FindForeignOwner(const NodeFacts& facts, const std::string& netdev);
 
 }  // namespace reconciler::plugins::netplan

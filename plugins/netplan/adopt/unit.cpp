@@ -66,6 +66,7 @@ UnitDefinition ReadUnit(std::string_view text) {
     }
     if (!IsInOurFile(one)) found.port.lost.push_back(MakePrintable(key));
   }
+  AddLostIpv6(found.port);
   AddDhcp(dhcp, found.port);
   AddUnitLinkLocal(link_local, accept, found.port);
   return found;

@@ -30,6 +30,7 @@ struct Found {
   Files files = {};
   std::map<std::string, std::map<std::string, int>> lines = {};  // by path and interface
   std::set<std::string> hooks = {};                              // paths
+  std::map<std::string, std::vector<std::string>> runs = {};     // other programs, by path
 };
 
 // As boot_services.sh prints them; whoever reads a plan may copy them into a command.
@@ -114,6 +115,8 @@ void ReadLine(const std::string& line, std::string& shown, Found& found) {
     found.lines[words[1]][words[2]] = ParseNumber<int>(words[3]).value_or(0);
   } else if (words.size() == 2 && words[0] == "hook" && IsPlainPath(words[1])) {
     found.hooks.insert(words[1]);
+  } else if (words.size() == 3 && words[0] == "runs") {
+    AddSorted(words[2], found.runs[words[1]]);
   } else if (words.size() == 3) {
     ReadServiceLine(words, found);
   }
@@ -201,6 +204,10 @@ void StoreBootServices(const ProbeReply& reply, NodeFacts& facts) {
   Found found;
   std::string shown;
   for (const std::string& line : SplitLines(answer->second.out)) ReadLine(line, shown, found);
+  for (auto& [path, programs] : found.runs) {
+    const auto file = found.files.find(path);
+    if (file != found.files.end()) file->second.also_runs = std::move(programs);
+  }
   std::vector<BootService> services;
   for (const auto& [name, service] : found.services) services.push_back(Complete(name, found));
   facts.network.boot_services = std::move(services);

@@ -6,7 +6,7 @@
 # each word of plain signs:
 #   service NAME file|link      install NAME FOLDER    wanted NAME FOLDER|TIMER    part NAME PATH
 #   names PATH INTERFACE LINE   sets PATH              digest HEX  PATH            large PATH
-#   hook PATH
+#   hook PATH                   runs PATH PROGRAM
 # and of each service Id=NAME, ActiveState=STATE and which units would be stopped with it. A template is a service, and what
 # is wanted may be one of its instances.
 # What has other signs in its name is passed over, and so are our own units, and files of more than 64 KiB or with the bytes of programs.
@@ -161,7 +161,8 @@ list_unread() {
 # it changes something. Variables that name interfaces for NCCL and the like configure none.
 # A rule of udev may mean an interface by its MAC or PCI address too; it does something where it assigns one of these. Of a line
 # of ifupdown with "iface" that is clear without a program.
-# Lines of FILE: "names FILE INTERFACE LINE", "sets FILE", "call FILE PATH run|read", and "large FILE" or "program FILE" alone.
+# Lines of FILE: "names FILE INTERFACE LINE", "sets FILE", "call FILE PATH run|read", "runs FILE PROGRAM" of one that sets what a
+# restart loses, and "large FILE" or "program FILE" alone.
 # What scripts call or read by absolute paths is a part too, but no program of a package.
 read_files() { # FILE…; it takes the place of the shell that calls it
   export interfaces aliases binary folder hooks
@@ -182,7 +183,7 @@ read_files() { # FILE…; it takes the place of the shell that calls it
   }
   function end_file() {
     if (kind != "") print kind, file
-    else if (file != "") printf "%s%s%s", names, sets ? "sets " file "\n" : "", calls
+    else if (file != "") printf "%s%s%s%s", names, sets ? "sets " file "\n" : "", calls, besides
   }
   BEGIN {
     pairs = split(ENVIRON["aliases"], list, " ")
@@ -192,12 +193,14 @@ read_files() { # FILE…; it takes the place of the shell that calls it
     for (i = 1; i <= n; i++) program[list[i]] = 1
     n = split("--trust --pfc --dscp2prio --prio_tc --tsa --ratelimit --cable_len --buffer_size -p -f -t -s -r", list, " ")
     for (i = 1; i <= n; i++) tunes[list[i]] = 1
+    n = split("sysctl modprobe tc ethtool mlnx_qos", list, " "); for (i = 1; i <= n; i++) other[list[i]] = 1
     n = split("show list ls monitor status get", list, " "); for (i = 1; i <= n; i++) shows[list[i]] = 1
     n = split("add append -b -batch change del delete flush replace set", list, " "); for (i = 1; i <= n; i++) changes[list[i]] = 1
   }
   FNR == 1 {
     end_file()
     file = FILENAME; kind = ""; bytes = 0; names = ""; calls = ""; sets = 0; more = 0; split("", said); split("", called)
+    besides = ""; split("", ran)
     rules = file ~ /\/udev\/rules\.d\//; stanzas = file ~ /\/network\/interfaces/
     script = index(ENVIRON["hooks"], " " file " ") == 0 && index(file, ENVIRON["folder"] "/") != 1
   }
@@ -221,6 +224,7 @@ read_files() { # FILE…; it takes the place of the shell that calls it
   /^[ \t]*([#;]|Description[ \t]*=|Documentation[ \t]*=)/ { next }
   {
     acts = $0 ~ />[ \t"]*\/sys\/class\/net\//
+    command_line = script || /^[ \t]*Exec/
     commands = split($0, command, /[;|&]+/)
     for (c = 1; c <= commands; c++) {
       runs = 0; looks = 0; qos = 0; variable = 0
@@ -229,6 +233,10 @@ read_files() { # FILE…; it takes the place of the shell that calls it
         if (word[i] ~ /^(NCCL|GLOO|UCX|OMPI|TP)_/) variable = 1
         else if (!(word[i] in interface)) variable = 0
         else if (!variable) say_name(word[i], FNR)
+        if (command_line && word[i] in other && !(word[i] in ran)) {
+          ran[word[i]] = 1
+          besides = besides "runs " file " " word[i] "\n"
+        }
         if (word[i] == "mlnx_qos") qos = 1
         if (qos && word[i] in tunes) acts = 1
         if (word[i] in program) { runs = 1; looks = word[i] == "ip" }
@@ -248,6 +256,7 @@ take_lines() { # WORD…
     case $1 in
       names) echo "names $2 $3 $4"; found=yes; shift 4 ;;
       call) add_call "$2" "$3" "$4"; shift 4 ;;
+      runs) echo "runs $2 $3"; shift 3 ;;
       sets) echo "sets $2"; found=yes; shift 2 ;;
       large) echo "large $2"; others="$others$2 "; shift 2 ;;
       *) others="$others$2 "; shift 2 ;;

@@ -51,6 +51,7 @@ struct BootFile {
   std::string digest;
   std::vector<std::string> netdevs;
   bool configures = false;
+  std::vector<std::string> also_runs;
   bool operator==(const BootFile&) const = default;
 };
 
@@ -60,7 +61,10 @@ constexpr auto Describe(const T*) {
       "boot_file", "A file of a service; its text is not read.",
       Field{"path", &T::path, "Where it is."}, Field{"digest", &T::digest, "Its SHA-256."},
       Field{"netdevs", &T::netdevs, "The node's interfaces that it names, sorted."},
-      Field{"configures", &T::configures, "Whether it runs a program that configures interfaces."});
+      Field{"configures", &T::configures, "Whether it runs a program that configures interfaces."},
+      Field{"also_runs", &T::also_runs,
+            "Other programs that set what a restart loses (sysctl, modprobe), sorted.",
+            FieldRule::kLeftOut});
 }
 
 struct BootService {

@@ -406,6 +406,14 @@ TEST(NetplanAdoptProfile, APortThatAnotherFileHasByNowIsLeftToIt) {
               ElementsAre("nmcli connection reload"));
 }
 
+TEST(NetplanAdoptProfile, AProfileThatIsSwitchedOffKeepsNoPortFromIt) {
+  ProfileCase one;
+  one.AddFile("/etc/NetworkManager/system-connections/other",
+              "[connection]\ntype=ethernet\ninterface-name=enp1s0f1np1\nautoconnect=false\n");
+  EXPECT_THAT(test::Lines(one.Prune(/*uninstall=*/true).triggers),
+              ElementsAre("nmcli connection reload", kUp));
+}
+
 TEST(NetplanAdoptProfile, TakenOutOfTheManifestItStaysAwayWhileOursHasItsPort) {
   const std::string why =
       "adopt names it no more, but /etc/netplan/60-spark-reconcile.yaml configures enp1s0f1np1 "

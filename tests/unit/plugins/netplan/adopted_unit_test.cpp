@@ -106,6 +106,15 @@ TEST(NetplanAdoptUnit, AUnitThatSaysTheSameIsTakenOverWithoutAnyOtherChange) {
   EXPECT_EQ(one.Warning(Get(), kHandWritten), "none");
 }
 
+TEST(NetplanAdoptUnit, Ipv6AddressesAreNamedAmongWhatIsNotCarriedOver) {
+  EXPECT_EQ(DetailOfUnit(FormatUnit(kUnitPort0, "Address=fd00::10/64\n")),
+            "unit into 60-spark-reconcile.yaml, 1 port, other addresses and MTU; not carried over: "
+            "fd00::10/64");
+  EXPECT_EQ(DetailOfUnit(FormatUnit(kUnitPort0,
+                                    "Address=fd00::10/64\nAddress=\nAddress=192.168.177.1/24\n")),
+            "unit into 60-spark-reconcile.yaml, 1 port, same addresses and MTU");
+}
+
 TEST(NetplanAdoptUnit, NetworkdReadsItsFilesAfterItIsGoneAndThenOurPortsFollow) {
   UnitCase one;
   one.Adopt(FormatUnit());

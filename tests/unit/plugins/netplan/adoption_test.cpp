@@ -136,6 +136,13 @@ TEST(NetplanAdopt, KeysThatOursHasNoPlaceForAreNamed) {
       head + "; not carried over: options of addresses");
 }
 
+TEST(NetplanAdopt, Ipv6AddressesAreNamedAmongWhatIsNotCarriedOver) {
+  EXPECT_EQ(DetailOfText("network: {ethernets: {enp1s0f1np1: {link-local: [], mtu: 9000, routes: "
+                         "[], addresses: [192.168.177.1/24, 'fd00::10/64', 'FE80::1/64']}}}\n"),
+            "into 60-spark-reconcile.yaml, 1 port, other addresses and MTU; not carried over: "
+            "fd00::10/64, routes");
+}
+
 TEST(NetplanAdopt, ADigestThatDiffersBlocksWithBothDigests) {
   AdoptCase one;
   one.AddFile(kAdopted, kGuideText);
@@ -165,7 +172,9 @@ TEST(NetplanAdopt, AFileOfAnInterfaceThatLeadsToTheNodeIsNeverAdopted) {
   AdoptCase one;  // whatever else is wrong with it
   one.AddFile(kAdopted, with_session);
   one.Name(kAdopted, "0123456789ab");
-  EXPECT_EQ(one.Detail(Get(), kAdopted), why);
+  EXPECT_EQ(one.Detail(Get(), kAdopted), why + "; also: its SHA-256 begins with " +
+                                             ComputeSha256Hex(with_session).substr(0, 12) +
+                                             ", and the manifest has 0123456789ab");
 }
 
 TEST(NetplanAdopt, OnlyPlainDefinitionsOfPortsOfCagesAreAdopted) {
@@ -229,9 +238,34 @@ TEST(NetplanAdopt, ARendererOfAPortAloneMustBeThatOfAllOthers) {
     return DetailOfText("network: {ethernets: {enp1s0f1np1: {renderer: " + renderer + "}}}\n");
   };
   EXPECT_THAT(with("networkd"), StartsWith("into 60-spark-reconcile.yaml, 1 port, "));
-  EXPECT_THAT(with("NetworkManager"),
-              StartsWith("blocked: is not adopted: no other netplan file says 'renderer: "
-                         "NetworkManager' as it does: "));
+  EXPECT_EQ(with("NetworkManager"),
+            "blocked: is not adopted: no other netplan file says 'renderer: NetworkManager' as it "
+            "does: take 'renderer: NetworkManager' of enp1s0f1np1 out of it");
+}
+
+TEST(NetplanAdopt, ARendererBelowADeviceTypeIsNoPort) {
+  const std::string text =
+      "network: {ethernets: {renderer: NetworkManager, enp1s0f1np1: {mtu: 9000}}}\n";
+  EXPECT_EQ(DetailOfText(text),
+            "blocked: is not adopted: no other netplan file says 'renderer: NetworkManager' as it "
+            "does: take 'renderer: NetworkManager' of ethernets out of it");
+  AdoptCase one;
+  one.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
+  for (const char* netdev : {kTaken0, kTaken1}) {
+    one.facts.links.at(netdev).manager = LinkManager::kNetworkManager;
+  }
+  one.Adopt(text);
+  EXPECT_THAT(one.Detail(Get(), kAdopted), StartsWith("into 60-spark-reconcile.yaml, 1 port, "));
+}
+
+TEST(NetplanAdopt, AllThatKeepsAFileFromBeingAdoptedIsNamedAtOnce) {
+  EXPECT_EQ(DetailOfText("network:\n  renderer: NetworkManager\n"
+                         "  ethernets: {enp1s0f1np1: {}, enP7s7: {}, eth7: {}}\n"
+                         "  wifis: {w: {}}\n  vlans: {v: {}}\n"),
+            "blocked: is not adopted: it configures enP7s7 too, which carries this session: move "
+            "what it says of enP7s7 to another file and leave it in effect; also: it has 'wifis', "
+            "'vlans', which our file cannot express; it configures eth7 too, which is no port of a "
+            "cage; no other netplan file says 'renderer: NetworkManager' as it does");
 }
 
 TEST(NetplanAdopt, PortsOfTheOtherCageAreAsAfterARestart) {
@@ -485,6 +519,56 @@ TEST(NetplanAdopt, WhatCouldBeNamedIsListedAndNothingElse) {
   one.facts.files.erase(kAdopted);
   one.AddFile("/etc/netplan/4 0.yaml", kGuideText);
   EXPECT_THAT(list(one), IsEmpty());
+}
+
+// A manifest without their entries could never be applied to the end: their prune is blocked.
+TEST(NetplanAdopt, WhatAnEarlierApplyAdoptedIsListedWithTheDigestOfTheLedgersText) {
+  const std::string bond =
+      "network:\n  ethernets: {enp1s0f1np1: {}, enP2p1s0f1np1: {}}\n"
+      "  bonds: {bond0: {interfaces: [enp1s0f1np1, enP2p1s0f1np1]}}\n";
+  const std::string profile =
+      "[connection]\nid=cx7-a\ntype=ethernet\ninterface-name=enp1s0f1np1\n"
+      "[ipv4]\naddress1=192.168.177.1/24\nmethod=manual\n";
+  const std::string unit = "[Match]\nName=enp1s0f1np1\n[Network]\nAddress=192.168.177.1/24\n";
+  const std::string profile_path = "/etc/NetworkManager/system-connections/cx7-a.nmconnection";
+  Ledger ledger{.cluster = "homelab"};
+  const auto add = [&](const std::string& path, Action original) {
+    ledger.entries.push_back(
+        {.kind = "file", .name = path, .plugin = "netplan", .original = {std::move(original)}});
+  };
+  const auto write = [](const std::string& path, const std::string& text) {
+    return WriteFile{path, FileState{text}};
+  };
+  add(kOursAtEtc, RemoveFile{kOursAtEtc});
+  add(kAdopted, write(kAdopted, kGuideText));
+  add("/etc/netplan/50-bond.yaml", write("/etc/netplan/50-bond.yaml", bond));
+  add("/etc/netplan/70-other.yaml",
+      write("/etc/netplan/70-other.yaml", "network: {ethernets: {enP7s7: {}}}\n"));
+  add(profile_path, write(profile_path, profile));
+  add("/etc/systemd/network/05-x.network", write("/etc/systemd/network/05-x.network", unit));
+  AdoptCase one;
+  for (const LedgerEntry& entry : ledger.entries) one.facts.files[entry.name] = Absent{};
+  one.facts.ledger = ledger;
+  const auto list = [&] {
+    const ClusterFacts all{.nodes = {{one.facts.node, one.facts}}};
+    std::vector<std::string> lines;
+    for (const AdoptableFile& file : Get().adoptable(one.cluster, one.fabric, all)) {
+      lines.push_back(file.entry + " " + file.digest);
+    }
+    return lines;
+  };
+  EXPECT_THAT(
+      list(),
+      ElementsAre("file: " + std::string(kAdopted) + " " + ComputeSha256Hex(kGuideText),
+                  "file: /etc/netplan/50-bond.yaml " + ComputeSha256Hex(bond), "master: bond0 ",
+                  "nm_profile: cx7-a " + ComputeSha256Hex(profile),
+                  "networkd_unit: /etc/systemd/network/05-x.network " + ComputeSha256Hex(unit)));
+  // Its owner wrote one again: what it says now counts.
+  one.AddFile(kAdopted, FormatPorts("1500"));
+  EXPECT_THAT(list(), Contains("file: " + std::string(kAdopted) + " " +
+                               ComputeSha256Hex(FormatPorts("1500"))));
+  EXPECT_THAT(list(),
+              Not(Contains("file: " + std::string(kAdopted) + " " + ComputeSha256Hex(kGuideText))));
 }
 
 TEST(NetplanAdopt, ADefinitionThatIsNoMapOrNoListCrashesNothing) {

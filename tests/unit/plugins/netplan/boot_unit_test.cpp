@@ -160,6 +160,16 @@ TEST(NetplanBootUnit, AnAdoptedOneIsStoppedAndDisabledAndEnabledAndStartedAgain)
   EXPECT_EQ(one.Warn(), "none");
 }
 
+TEST(NetplanBootUnit, TheOtherWorkOfAnAdoptedOneIsNamed) {
+  BootCase one;
+  one.service.files[0].also_runs = {"sysctl"};
+  one.service.files[1].also_runs = {"modprobe", "sysctl"};
+  one.Adopt();
+  EXPECT_EQ(one.PlanUnit().detail,
+            "stopped and disabled; /usr/local/sbin/fabric.sh configures enp1s0f1np1; it also runs "
+            "modprobe, sysctl");
+}
+
 TEST(NetplanBootUnit, OfWhatDoesNotRunOnlyTheStartAtBootIsTakenAway) {
   BootCase one;
   one.service.active = "inactive";
@@ -475,6 +485,17 @@ TEST(NetplanBootUnit, UnitsThatWouldBeStoppedWithItAreKnown) {
   ASSERT_EQ(services->size(), 1U);
   EXPECT_THAT(services->front().wanted_by, ElementsAre("b.service.requires", "c.target.requires",
                                                        "d.service.requires", "e.service.requires"));
+}
+
+TEST(NetplanBootUnit, OneThatAnEarlierApplyDisabledIsStillListed) {
+  BootCase one;
+  one.service.wanted_by = {};
+  one.service.active = "inactive";
+  EXPECT_THAT(one.Offers(), IsEmpty());
+  one.facts.ledger = Ledger{.cluster = "homelab",
+                            .entries = {{.kind = "unit", .name = kService, .plugin = "netplan"}}};
+  EXPECT_THAT(one.Offers(),
+              ElementsAre("unit: fabric.service " + ComputeDigest(one.service).substr(0, 12)));
 }
 
 }  // namespace

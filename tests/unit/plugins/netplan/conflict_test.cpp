@@ -280,6 +280,37 @@ TEST(NetplanConflict, PortOfAnotherManagerThanNetplansIsLeftAlone) {
             "NetworkManager: `netplan apply` or a restart of the node does so");
 }
 
+TEST(NetplanConflict, NoRendererIsAdvisedThatWouldMoveTheWayToTheNode) {
+  test::PairScenario scenario = MakeConflict();
+  scenario.facts.links[kRail0Port].manager = LinkManager::kNetworkManager;
+  scenario.facts.links["enP7s7"].manager = LinkManager::kNetworkd;
+  EXPECT_EQ(ExplainBlocked(scenario),
+            "blocked: NetworkManager manages enp1s0f1np1, and netplan gives it to networkd: run "
+            "`netplan apply` where a netplan file names the port, or list it in unmanaged-devices "
+            "of NetworkManager");
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "netplan-two-managers");
+}
+
+TEST(NetplanConflict, TheRendererThatAFileSaysOfAPortAloneIsNamedWithItsPlace) {
+  test::PairScenario scenario = MakeConflict();
+  LinkManager& manager = scenario.facts.links[kRail0Port].manager;
+  manager = LinkManager::kNetworkManager;
+  scenario.AddFile("/etc/netplan/70-x.yaml",
+                   "network: {ethernets: {renderer: NetworkManager, enp1s0f1np1: {}}}\n");
+  EXPECT_EQ(ExplainBlocked(scenario),
+            "blocked: NetworkManager manages enp1s0f1np1, and /etc/netplan/70-x.yaml says "
+            "'renderer: NetworkManager' of ethernets: take that out of it, then `netplan apply` or "
+            "a restart of the node gives the port to networkd");
+  manager = LinkManager::kNetworkd;
+  scenario.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
+  scenario.AddFile("/etc/netplan/70-x.yaml",
+                   "network: {ethernets: {enp1s0f1np1: {renderer: networkd}}}\n");
+  EXPECT_EQ(ExplainBlocked(scenario),
+            "blocked: systemd-networkd manages enp1s0f1np1, and /etc/netplan/70-x.yaml says "
+            "'renderer: networkd' of enp1s0f1np1: take that out of it, then `netplan apply` or a "
+            "restart of the node gives the port to NetworkManager");
+}
+
 TEST(NetplanConflict, PortThatNetworkManagerLeavesAloneIsNotGivenToIt) {
   test::PairScenario scenario = MakeConflict();
   scenario.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");

@@ -244,5 +244,22 @@ TEST(NetplanLiveMaster, WhatAnotherOwnerHasByNowIsLeftAsItIs) {
   EXPECT_EQ(change.code, "netplan-leads-to-node");
 }
 
+TEST(NetplanLiveMaster, OneThatAnEarlierApplyDissolvedIsStillListed) {
+  LiveCase one;
+  one.facts.ledger = Ledger{.cluster = "homelab",
+                            .entries = {{.kind = "master",
+                                         .name = "br0",
+                                         .plugin = "netplan",
+                                         .triggers = one.Plan("br0").prune_commands.after}}};
+  one.facts.links.erase("br0");
+  for (const std::string& netdev : kBothPorts) one.facts.links.at(netdev).master.clear();
+  const ClusterFacts all{.nodes = {{one.facts.node, one.facts}}};
+  std::vector<std::string> entries;
+  for (const AdoptableFile& file : Get().adoptable(one.cluster, one.fabric, all)) {
+    entries.push_back(file.entry);
+  }
+  EXPECT_THAT(entries, ElementsAre("master: br0"));
+}
+
 }  // namespace
 }  // namespace reconciler::plugins::netplan

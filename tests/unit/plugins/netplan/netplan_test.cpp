@@ -122,6 +122,15 @@ TEST(Netplan, AChangeNamesTheIpv6AddressesAndRoutesThatGoWithIt) {
   EXPECT_EQ(Diff(applied.Find(Get(), kRail0), "netplan"), std::nullopt);
 }
 
+TEST(Netplan, APortThatGoesDownNamesTheIpv6AddressesAndRoutesThatGoWithIt) {
+  test::PairScenario scenario = Scenario();
+  scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
+  scenario.facts.network.by_hand = {{"enp1s0f0np0", {"fd00::1/64", "route 10.5.0.0/24"}}};
+  EXPECT_EQ(scenario.Detail(Get(), "enp1s0f0np0"), "up → down, -fd00::1/64, -route 10.5.0.0/24");
+  scenario.facts.links["enp1s0f0np0"].admin_up = false;
+  EXPECT_EQ(Diff(scenario.Find(Get(), "enp1s0f0np0"), "netplan"), std::nullopt);
+}
+
 TEST(Netplan, MissingCarrierIsNoChange) {
   for (test::PairScenario scenario : {Applied(Scenario()), Applied(NetworkManagerScenario())}) {
     scenario.facts.links[kRail0].carrier = false;

@@ -276,6 +276,26 @@ TEST(NetplanPortOwner, AProfileHasThePortsThatItNames) {
   EXPECT_EQ(FindOwnerByProfile("[connection]\ntype=vlan\ninterface-name=enp1s0f1np1\n"), "none");
 }
 
+TEST(NetplanPortOwner, AProfileThatDoesNotConnectOnItsOwnHasNoPort) {
+  const std::string path = "/etc/NetworkManager/system-connections/x";
+  const std::string named = "[connection]\ntype=ethernet\ninterface-name=enp1s0f1np1\n";
+  EXPECT_EQ(FindOwnerByProfile(named + "autoconnect=false\n"), "none");
+  EXPECT_EQ(FindOwnerByProfile(named + "autoconnect-priority=-999\n"), "none");
+  EXPECT_EQ(FindOwnerByProfile(named + "autoconnect-priority=-1\n"), path);
+}
+
+// The plan advises to switch it off, and no one does so to lose the port's values.
+TEST(NetplanPrune, APortOfAProfileThatIsSwitchedOffGetsItsValuesBack) {
+  test::PairScenario scenario = MakeManaged(LinkManager::kNetworkManager);
+  scenario.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
+  const Change rail0 = MakePrune(scenario, kPortA);
+  const Change without = Judge(scenario, rail0).change;
+  scenario.AddFile("/etc/NetworkManager/system-connections/x.nmconnection",
+                   "[connection]\ntype=ethernet\ninterface-name=enp1s0f1np1\nautoconnect=false\n");
+  EXPECT_EQ(Judge(scenario, rail0).change, without);
+  EXPECT_EQ(test::Lines(without.triggers).back(), "ip link set dev enp1s0f1np1 up");
+}
+
 TEST(NetplanPortOwner, WhatOnlyTheOtherManagerReadsDoesNotCount) {
   const std::string unit = "/etc/systemd/network/20-x.network";
   const std::string profile = "/run/NetworkManager/system-connections/x.nmconnection";

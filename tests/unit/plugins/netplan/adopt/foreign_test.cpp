@@ -107,7 +107,24 @@ TEST(NetplanForeign, FileThatAlsoNamesAnInterfaceThatLeadsToTheNodeIsNotToBeMove
   EXPECT_EQ(scenario.Warning(Get(), path),
             path +
                 " configures enp1s0f1np1 (probably written by cloud-init): remove enp1s0f1np1 from "
-                "it but leave enP7s7, which carries this session, then plan again");
+                "it but leave enP7s7, which carries this session, then plan again, and keep "
+                "cloud-init from writing it again: `network: {config: disabled}` in a file in "
+                "/etc/cloud/cloud.cfg.d/");
+}
+
+TEST(NetplanForeign, WhoWritesAFileAgainIsKeptFromIt) {
+  test::PairScenario scenario = MakeForeignFile();
+  const std::string text = "network: {ethernets: {enp1s0f1np1: {}}}\n";
+  const std::string again =
+      ", and keep cloud-init from writing it again: `network: {config: disabled}` in a file in "
+      "/etc/cloud/cloud.cfg.d/";
+  scenario.AddFile("/etc/netplan/50-cloud-init.yaml", text);
+  EXPECT_THAT(scenario.Warning(Get(), "/etc/netplan/50-cloud-init.yaml"), testing::EndsWith(again));
+  scenario.AddFile("/etc/netplan/99-x.yaml", text);
+  EXPECT_THAT(scenario.Warning(Get(), "/etc/netplan/99-x.yaml"), Not(testing::EndsWith(again)));
+  scenario.facts.session.interface = kPort0;  // to be left as it is
+  EXPECT_THAT(scenario.Warning(Get(), "/etc/netplan/50-cloud-init.yaml"),
+              Not(testing::EndsWith(again)));
 }
 
 TEST(NetplanForeign, NoForeignFileIsToBeMovedWhileWhatLeadsToTheNodeIsUnknown) {
@@ -261,6 +278,14 @@ TEST(NetplanForeign, AProfileThatNamesThePortOrItsDriverIsAClaimWhereNetworkdHas
   }
   EXPECT_THAT(Claimed("network: {ethernets: {NM-1: {renderer: NetworkManager, match: {driver: "
                       "mlx5_core}}}}"),
+              ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
+}
+
+TEST(NetplanForeign, ARendererBelowADeviceTypeIsThatOfTheDefinitionsBehindIt) {
+  const std::string any = "NM-1: {match: {}}";
+  const std::string renderer = "renderer: NetworkManager";
+  EXPECT_THAT(Claimed("network: {ethernets: {" + renderer + ", " + any + "}}"), IsEmpty());
+  EXPECT_THAT(Claimed("network: {ethernets: {" + any + ", " + renderer + "}}"),
               ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
 }
 

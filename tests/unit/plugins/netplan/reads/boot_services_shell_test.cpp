@@ -152,6 +152,23 @@ TEST_F(BootServicesScript, WhatShowsAnInterfaceDoesNotConfigureIt) {
   }
 }
 
+TEST_F(BootServicesScript, OtherProgramsThatSetWhatARestartLosesAreNamed) {
+  Put("units/a.service",
+      "[Unit]\nAfter=modprobe@fuse.service\n[Service]\nExecStartPre=" + Path("bin/ethtool") +
+          " -K x\nExecStart=" + Path("a") + "\n" + kInstall);
+  Put("a",
+      "# tc\nip link set enp1s0f1np1 up\n/usr/sbin/sysctl -w a=1; sysctl -w b=1\nmodprobe c\n");
+  NodeFacts facts;
+  StoreBootServices({.commands = {{"netplan.boot_services", Run()}}}, facts);
+  const auto* services = Known(facts.network.boot_services);
+  ASSERT_TRUE(services != nullptr && services->size() == 1 && (*services)[0].files.size() == 2);
+  const std::vector<BootFile>& files = (*services)[0].files;
+  EXPECT_EQ(files[0].also_runs, std::vector<std::string>{"ethtool"});
+  EXPECT_EQ(files[1].also_runs, (std::vector<std::string>{"modprobe", "sysctl"}));
+  Put("a", "sysctl -w a=1\n");  // of no interface
+  EXPECT_EQ(Read(), "a.service  >multi-user.target.wants\n");
+}
+
 // As a guide for two Sparks with one cable has them: one unit turns ports off at each boot, the
 // other sets buffers and an MTU. What the first one says of a port that is not ours counts too.
 TEST_F(BootServicesScript, ScriptsThatTurnPortsOffOrTuneThemAtBootAreNamed) {
