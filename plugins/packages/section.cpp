@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "plugins/packages/version.h"
 #include "reconciler/base/manifest_error.h"
@@ -102,21 +104,23 @@ class Checker {
     }
   }
 
+  // Two entries are reported once, with the first node that has both.
   void CheckOnce(const NodeName& node) {
-    std::map<std::string, Position> seen;
+    std::map<std::string, const PackageSpec*> seen;
     for (const PackageSpec& package : packages_) {
       if (!package.On(node)) continue;
-      const auto [first, added] = seen.emplace(package.name, package.position);
-      if (added) continue;
+      const auto [first, added] = seen.emplace(package.name, &package);
+      if (added || !reported_.emplace(first->second, &package).second) continue;
       Add("packages-entry-twice", package.position,
           fmt::format("packages: wanted one entry for {} on {}, found another on line {}",
-                      package.name, node, first->second.line),
+                      package.name, node, first->second->position.line),
           "merge them, or give them different nodes");
     }
   }
 
   const ClusterSpec& cluster_;
   std::vector<PackageSpec> packages_;
+  std::set<std::pair<const PackageSpec*, const PackageSpec*>> reported_ = {};
   Errors errors_ = {};
 };
 

@@ -267,10 +267,26 @@ std::vector<std::string> ListSiblings(std::vector<std::string> parts) {
   return siblings;
 }
 
+// The key of the table that differs in capitals alone. Names of interfaces may have some.
+std::optional<std::string> FindInOtherCase(const std::string& key) {
+  const std::vector<std::string> written = Split(key, '.');
+  const std::vector<std::string> lower = Split(ToLower(key), '.');
+  for (const Rule& rule : kRules) {
+    if (!Fits(rule.key, lower)) continue;
+    std::vector<std::string> parts = Split(rule.key, '.');
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i] == "*") parts[i] = written[i];
+    }
+    return Join(parts, ".");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> FindMeantKey(const std::string& key) {
   if (IsKnown(key)) return std::nullopt;
+  if (auto in_its_case = FindInOtherCase(key)) return in_its_case;
   std::vector<std::string> parts = Split(key, '.');
   const auto meant = FindClosestMatch(parts.back(), ListSiblings(parts));
   if (!meant) return std::nullopt;

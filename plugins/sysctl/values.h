@@ -15,8 +15,8 @@ struct BadValue {
 // any key, everything else for the keys of the table alone.
 std::optional<BadValue> JudgeValue(const std::string& key, const std::string& value);
 
-// The key of the table that `key` is probably a slip of, in its last part; nullopt where it is in
-// the table, or none of them is near. `key` is canonical.
+// The key of the table that `key` is probably a slip of, in its case or in its last part; nullopt
+// where it is in the table, or none of them is near. `key` is canonical.
 std::optional<std::string> FindMeantKey(const std::string& key);
 
 }  // namespace reconciler::plugins::sysctl

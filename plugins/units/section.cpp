@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "plugins/common/systemctl/login_units.h"
 #include "plugins/units/unit_text.h"
@@ -206,6 +209,28 @@ std::vector<Mistake> FindMistakes(const UnitSpec& unit) {
   return mistakes;
 }
 
+// Two entries of one unit, and the first node that has both.
+struct Twice {
+  const UnitSpec* first = nullptr;
+  const UnitSpec* second = nullptr;
+  NodeName node = {};
+};
+
+std::vector<Twice> FindTwice(const ClusterSpec& cluster, const std::vector<UnitSpec>& units) {
+  std::vector<Twice> found;
+  std::set<std::pair<const UnitSpec*, const UnitSpec*>> known;
+  for (const NodeSpec& node : cluster.nodes) {
+    std::map<std::string, const UnitSpec*> seen;
+    for (const UnitSpec& unit : units) {
+      if (!unit.On(node.name)) continue;
+      const auto [first, added] = seen.emplace(unit.name, &unit);
+      if (added || !known.emplace(first->second, &unit).second) continue;
+      found.push_back({first->second, &unit, node.name});
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 bool UnitSpec::On(const NodeName& node) const {
@@ -261,17 +286,11 @@ Errors CheckUnits(const ClusterSpec& cluster, const Fabric&) {
           fmt::format("nodes: {}", Join(names, ", ")));
     }
   }
-  for (const NodeSpec& node : cluster.nodes) {
-    std::map<std::string, Position> seen;
-    for (const UnitSpec& unit : units) {
-      if (!unit.On(node.name)) continue;
-      const auto [first, added] = seen.emplace(unit.name, unit.position);
-      if (added) continue;
-      add("units-entry-twice", unit.position,
-          fmt::format("units: wanted one entry for {} on {}, found another on line {}",
-                      MakePrintable(unit.name), node.name, first->second.line),
-          "merge them, or give them different nodes");
-    }
+  for (const Twice& twice : FindTwice(cluster, units)) {
+    add("units-entry-twice", twice.second->position,
+        fmt::format("units: wanted one entry for {} on {}, found another on line {}",
+                    MakePrintable(twice.second->name), twice.node, twice.first->position.line),
+        "merge them, or give them different nodes");
   }
   return errors;
 }

@@ -140,6 +140,31 @@ std::string JoinForShell(const std::vector<std::string>& argv) {
   return Join(words, " ");
 }
 
+namespace {
+
+// The code points of Unicode's Bidi_Control, all of two or three bytes of UTF-8.
+bool ChangesDirection(std::uint32_t point) {
+  return point == 0x061C || point == 0x200E || point == 0x200F ||
+         (point >= 0x202A && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);
+}
+
+// Of a sequence of two or three bytes; 0 for another length.
+std::uint32_t DecodeShort(std::string_view sequence) {
+  const auto bits = [&](std::size_t k, unsigned mask) {
+    return static_cast<std::uint32_t>(static_cast<unsigned char>(sequence[k]) & mask);
+  };
+  if (sequence.size() == 2) return bits(0, 0x1F) << 6 | bits(1, 0x3F);
+  if (sequence.size() == 3) return bits(0, 0x0F) << 12 | bits(1, 0x3F) << 6 | bits(2, 0x3F);
+  return 0;
+}
+
+}  // namespace
+
+std::size_t FindDirectionControl(std::string_view bytes, std::size_t i) {
+  const std::size_t length = Utf8SequenceLength(bytes, i);
+  return ChangesDirection(DecodeShort(bytes.substr(i, length))) ? length : 0;
+}
+
 std::string MakePrintable(std::string_view bytes) {
   std::string text;
   for (std::size_t i = 0; i < bytes.size();) {
@@ -154,7 +179,13 @@ std::string MakePrintable(std::string_view bytes) {
       ++i;
       continue;
     }
-    text.append(bytes.substr(i, length));
+    const std::string_view sequence = bytes.substr(i, length);
+    const std::uint32_t point = DecodeShort(sequence);
+    if (ChangesDirection(point)) {
+      text += fmt::format("\\u{:04x}", point);
+    } else {
+      text.append(sequence);
+    }
     i += length;
   }
   return text;

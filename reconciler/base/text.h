@@ -32,8 +32,13 @@ std::string QuoteForShell(std::string_view text);
 std::string JoinForShell(const std::vector<std::string>& argv);
 
 // Bytes that a terminal may be shown: control characters and bytes that are not UTF-8 come out as
-// \xNN, so that text from a node can neither move the cursor nor forge a line.
+// \xNN, and characters that change the direction of text as \uNNNN, so that text from a node can
+// neither move the cursor nor forge a line.
 std::string MakePrintable(std::string_view bytes);
+
+// The length in bytes of the character at `i`, if it changes the direction of the text behind it
+// (Unicode's Bidi_Control): with it a line reads otherwise than it is. 0: it is another one.
+std::size_t FindDirectionControl(std::string_view bytes, std::size_t i);
 
 // Columns on a terminal: one per code point, which is right for everything that we print.
 std::size_t CountColumns(std::string_view text);

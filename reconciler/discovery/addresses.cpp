@@ -92,12 +92,14 @@ class AddressFinder {
       if (whys[i].empty()) {
         const bool is_link_local = found_.link_local && i + 1 == rails.size();
         if (!is_link_local) AddMissing(i, rails[i]);
+        AddLeases(i, rails[i]);
         continue;
       }
       found_.subnets[i] = FindFree();
       found_.gaps.push_back(fmt::format("rail{}: {}; {} is free and takes its place{}", i, whys[i],
                                         ToString(found_.subnets[i]), DescribeMoves(i, rails[i])));
     }
+    OfferOneTwin(rails, whys);
     FindMtu(rails);
     FindLiveOnly(rails);
     return std::move(found_);
@@ -195,6 +197,57 @@ class AddressFinder {
       if (port.address) continue;
       found_.gaps.push_back(fmt::format("rail{}: {} {} {}; the manifest gives it {}", rail, node,
                                         netdev, port.why, ToString(GetNewAddress(rail, node))));
+    }
+  }
+
+  // The server may give them to others once the port no longer renews them.
+  void AddLeases(std::size_t rail, const FoundRail& ports) {
+    for (const auto& [node, netdev] : ports.netdevs) {
+      const PortAddress port = FindAddress(facts_, node, netdev);
+      if (!port.address) continue;
+      const std::string address = ToString(port.address->address);
+      const auto& leases = facts_.nodes.at(node).network.leases;
+      const auto own = leases.find(netdev);
+      if (own == leases.end() ||
+          std::find(own->second.begin(), own->second.end(), address) == own->second.end()) {
+        continue;
+      }
+      found_.gaps.push_back(
+          fmt::format("rail{}: {} {} has {} from a DHCP server, and the manifest keeps it: take it "
+                      "out of the server's pool, or choose another subnet",
+                      rail, node, netdev, address));
+    }
+  }
+
+  // Nothing but link-local addresses that it may have chosen itself.
+  bool HasNoAddress(const FoundRail& rail) const {
+    return std::all_of(rail.netdevs.begin(), rail.netdevs.end(), [&](const auto& port) {
+      const LinkFact* link = FindLink(facts_, port.first, port.second);
+      return link != nullptr && link->master.empty() &&
+             std::all_of(link->ipv4.begin(), link->ipv4.end(), OverlapsLinkLocal);
+    });
+  }
+
+  // Where every address is on one twin of each cage, and stays.
+  void OfferOneTwin(const std::vector<FoundRail>& rails, const std::vector<std::string>& whys) {
+    for (const std::size_t used : {std::size_t{0}, std::size_t{1}}) {
+      std::vector<std::string> subnets;
+      bool is_alone = true;
+      bool has_other = false;
+      for (std::size_t i = 0; i < rails.size(); ++i) {
+        if (rails[i].twin == used) {
+          is_alone &= whys[i].empty();
+          subnets.push_back(ToString(found_.subnets[i]));
+        } else {
+          is_alone &= !whys[i].empty() && HasNoAddress(rails[i]);
+          has_other = true;
+        }
+      }
+      if (!is_alone || !has_other || subnets.empty()) continue;
+      found_.gaps.push_back(fmt::format(
+          "the {} twins have no address, and the manifest gives them some, as advised for full "
+          "speed; `twins: {}` with `subnets: [{}]` keeps what was found",
+          used == 0 ? "second" : "first", used == 0 ? "first" : "second", Join(subnets, ", ")));
     }
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@ namespace reconciler {
 // One network of the fabric: the ports that reach each other, one per node.
 struct FoundRail {
   std::map<NodeName, std::string> netdevs = {};
+  std::size_t twin = 0;  // of their cages, by PCI domain
 };
 
 // What a manifest must say so that the most addresses stay.

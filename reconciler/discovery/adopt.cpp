@@ -120,6 +120,22 @@ void AddObstacles(const std::vector<Diagnostic>& diagnostics, Discovery& discove
   found.CopyTo(discovery.gaps);
 }
 
+void AddLostSettings(const Plan& plan, Discovery& discovery) {
+  TextsOfNodes found;
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) {
+      std::vector<std::string> lost = change.owner.settings_lost;
+      std::erase_if(lost, [](const std::string& setting) {
+        return setting == "IPv6 link-local" || setting == "router advertisements";
+      });
+      if (change.change != ChangeKind::kAdopt || lost.empty()) continue;
+      found.Add(fmt::format("adopting {} does not carry over: {}", change.name, Join(lost, ", ")),
+                {change.node});
+    }
+  }
+  found.CopyTo(discovery.notes);
+}
+
 std::string FormatWithSections(const Discovery& discovery, const std::vector<Plugin>& plugins) {
   std::string text = FormatDiscovery(discovery);
   for (const Plugin& plugin : plugins) {

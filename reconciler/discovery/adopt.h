@@ -5,6 +5,7 @@
 
 #include "reconciler/discovery/discovery.h"
 #include "reconciler/model/adopt/offers.h"
+#include "reconciler/model/plan.h"
 #include "reconciler/plugin.h"
 
 namespace reconciler {
@@ -16,6 +17,10 @@ void AddAdopt(const std::vector<AdoptableFile>& files, Discovery& discovery);
 // plugins warn of: what the nodes have beside what the manifest says. `diagnostics`: those of that
 // plan.
 void AddObstacles(const std::vector<Diagnostic>& diagnostics, Discovery& discovery);
+
+// Adds a note of the settings that adopting would drop, by the plan of the manifest. Left out are
+// those that a port has where no file says otherwise.
+void AddLostSettings(const Plan& plan, Discovery& discovery);
 
 // The manifest with the sections that plugins note things with (Plugin::noted_with).
 std::string FormatWithSections(const Discovery& discovery, const std::vector<Plugin>& plugins);

@@ -124,7 +124,7 @@ class Finder {
     for (const NodeSpec& node : hosts_.nodes) {
       discovery.nodes.push_back({.name = node.name, .address = node.address});
     }
-    discovery.manifest = FormatHead(user) + FormatNodes() + FormatFabric() + FormatHosts();
+    discovery.manifest = FormatHead(user) + FormatNodes(user) + FormatFabric() + FormatHosts();
     return discovery;
   }
 
@@ -143,6 +143,7 @@ class Finder {
       rails.resize(std::max(rails.size(), first + cage->twins.size()));
       for (std::size_t i = 0; i < cage->twins.size(); ++i) {
         rails[first + i].netdevs[node] = cage->twins[i].netdev;
+        rails[first + i].twin = i;
       }
     }
   }
@@ -259,15 +260,18 @@ class Finder {
     return cages.size() == 1 ? *cages.begin() : "";
   }
 
-  std::string FormatNodes() const {
+  std::string FormatNodes(const std::string& user) const {
     std::string text =
         "nodes:                           # id: the host number that the ports have\n";
     for (const NodeSpec& node : hosts_.nodes) {
       const int id = addresses_.ids.at(node.name);
       const std::string cage = GetCommonCage().empty() ? GetCage(node.name) : "";
-      text += fmt::format("  - {{name: {}, address: {}{}{}}}\n", node.name, node.address,
-                          ReadTrailingNumber(node.name) == id ? "" : fmt::format(", id: {}", id),
-                          cage.empty() ? "" : ", cage: " + cage);
+      const std::string& own = node.access.user;
+      text +=
+          fmt::format("  - {{name: {}, address: {}{}{}{}}}\n", node.name, node.address,
+                      ReadTrailingNumber(node.name) == id ? "" : fmt::format(", id: {}", id),
+                      cage.empty() ? "" : ", cage: " + cage,
+                      own.empty() || own == user ? "" : fmt::format(", access: {{user: {}}}", own));
     }
     return text;
   }

@@ -32,7 +32,7 @@ std::string FormatDiscovery(const Discovery& discovery);
 nlohmann::ordered_json ToJson(const Discovery& discovery, bool is_valid);
 
 // `hosts`: the nodes as they were named, with names that stand for the time of reading; all of them
-// were read. `user`: who logged in. Pure.
+// were read. `user`: who logged in, but to nodes whose access has another user. Pure.
 Discovery Discover(const ClusterSpec& hosts, const ClusterFacts& facts, const CablingViews& views,
                    const std::string& user, const std::vector<Plugin>& plugins);
 

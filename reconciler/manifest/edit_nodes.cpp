@@ -3,13 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <utility>
+#include <variant>
 
 #include "reconciler/base/text.h"
 #include "reconciler/manifest/edit_fabric.h"
+#include "reconciler/manifest/edit_sections.h"
 #include "reconciler/manifest/line_editor.h"
 #include "reconciler/manifest/read/node_view.h"
+#include "reconciler/manifest/schema/schema_check.h"
 #include "reconciler/manifest/starter.h"
+#include "reconciler/yaml/manifest_errors.h"
+#include "reconciler/yaml/yaml_scalar.h"
 
 namespace reconciler {
 namespace {
@@ -21,44 +29,6 @@ Edited Refuse(const ClusterSpec& spec, Position where, std::string message, std:
                               .message = std::move(message),
                               .where = SourceMark{spec.file, where},
                               .hint = std::move(hint)});
-}
-
-// The lines of one entry of a block list, from 0; `end` is behind the last one.
-struct Lines {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::size_t dash = 0;  // columns before the "-"
-};
-
-bool IsEmptyOrComment(std::string_view line) {
-  const std::string_view text = Trim(line);
-  return text.empty() || text.front() == '#';
-}
-
-std::size_t CountIndent(std::string_view line) {
-  return std::min(line.find_first_not_of(' '), line.size());
-}
-
-// Nothing where the entry does not stand behind a "- " of its own.
-std::optional<Lines> FindLines(const LineEditor& lines, Position position) {
-  if (position.line < 1 || GetLine(position) >= lines.Count()) {
-    return std::nullopt;
-  }
-  const std::size_t begin = GetLine(position);
-  const std::string_view first = lines.At(begin);
-  const std::size_t dash = CountIndent(first);
-  const std::size_t text = first.find_first_not_of(' ', dash + 1);
-  if (first.substr(dash, 2) != "- " || text + 1 != static_cast<std::size_t>(position.column)) {
-    return std::nullopt;
-  }
-  std::size_t end = begin + 1;
-  std::size_t own = end;  // what follows the last line with text belongs to what comes next
-  for (; end < lines.Count(); ++end) {
-    if (IsEmptyOrComment(lines.At(end))) continue;
-    if (CountIndent(lines.At(end)) <= dash) break;
-    own = end + 1;
-  }
-  return Lines{begin, own, dash};
 }
 
 // The number of a node that has none of its own, or whose own is taken.
@@ -139,15 +109,37 @@ Result<FabricEdit> AddToFabric(LineEditor& editor, const ClusterSpec& spec, cons
   return FabricEdit{};
 }
 
+// What the schema says of this text as the `key` of a node.
+std::optional<Error> FindFault(const std::string& key, const std::string& text) {
+  const nlohmann::json& node = GetClusterSchema().at("properties").at("nodes").at("items");
+  ManifestErrors found("");
+  CheckSchema(Value{text}, node.at("properties").at(key), found);
+  if (found.Empty()) return std::nullopt;
+  Error error = found.TakeErrors().front();
+  return Error{.kind = ErrorKind::kUsage,
+               .message = fmt::format("the new node's {}: {}", key, error.message),
+               .hint = std::move(error.hint)};
+}
+
+// As a value in braces: in quotes where it would be read as something else than this text. Neither
+// names nor addresses have quotes or backslashes.
+std::string FormatValue(const std::string& text) {
+  const auto plain = ResolvePlainScalar(text);
+  const bool is_text = plain && std::holds_alternative<std::string>(*plain);
+  return is_text && text.find(':') == std::string::npos ? text : '"' + text + '"';
+}
+
 }  // namespace
 
 Edited AddNode(std::string_view text, const ClusterSpec& spec, const NewNode& node) {
+  if (auto fault = FindFault("name", node.name)) return tl::unexpected(*std::move(fault));
+  if (auto fault = FindFault("address", node.address)) return tl::unexpected(*std::move(fault));
   if (const NodeSpec* there = spec.FindNode(node.name)) {
     return Refuse(spec, there->position, fmt::format("{} is a node already", node.name),
                   "give the new one a name of its own");
   }
   LineEditor editor(text);
-  const auto last = FindLines(editor, spec.nodes.back().position);
+  const auto last = FindEntryLines(editor, spec.nodes.back().position);
   if (!last) {
     return Refuse(spec, spec.nodes.back().position,
                   "wanted each node on lines of its own that begin with '- '",
@@ -162,9 +154,10 @@ Edited AddNode(std::string_view text, const ClusterSpec& spec, const NewNode& no
   }
   PutHead(editor, spec, FindNextTopology(spec.fabric.topology, node.to_switch),
           spec.nodes.size() + 1);
-  editor.InsertBefore(last->end, fmt::format("{}- {{name: {}, address: {}{}}}",
-                                             std::string(last->dash, ' '), node.name, node.address,
-                                             is_of_name ? "" : fmt::format(", id: {}", id)));
+  editor.InsertBefore(last->end,
+                      fmt::format("{}- {{name: {}, address: {}{}}}", std::string(last->dash, ' '),
+                                  FormatValue(node.name), FormatValue(node.address),
+                                  is_of_name ? "" : fmt::format(", id: {}", id)));
   return EditedManifest{editor.Join(), std::move(fabric->remarks), std::move(fabric->cables)};
 }
 
@@ -177,10 +170,13 @@ Edited RemoveNode(std::string_view text, const ClusterSpec& spec, const NodeName
                   "known: " + Join(known, ", "));
   }
   LineEditor editor(text);
-  const auto own = FindLines(editor, node->position);
+  const auto own = FindEntryLines(editor, node->position);
   if (!own) {
     return Refuse(spec, node->position, "wanted each node on lines of its own that begin with '- '",
                   "remove the node by hand");
+  }
+  if (const auto removed = RemoveFromSections(editor, spec, name); !removed) {
+    return tl::unexpected(removed.error());
   }
   FabricEdit fabric;
   if (spec.fabric.topology == Topology::kRing && spec.nodes.size() == 3) {

@@ -29,13 +29,15 @@ struct EditedManifest {
 // Pure: the text of a valid manifest and its spec, to the same text with one line more. The node
 // gets the number that its name ends in, or an `id` where that is taken or missing. A pair becomes
 // a ring, or with `to_switch` nodes on a switch, and so does a ring. Whether the result is valid is
-// for the caller to see (LoadClusterSpec). Errors: the name is taken, the nodes do not stand one
-// below the other, or the topology has no place for one more.
+// for the caller to see (LoadClusterSpec). Errors: the schema refuses the name or the address, the
+// name is taken, the nodes do not stand one below the other, or the topology has no place for one
+// more.
 tl::expected<EditedManifest, Error> AddNode(std::string_view text, const ClusterSpec& spec,
                                             const NewNode& node);
 
-// The same without the lines of one node; a ring of three becomes a pair. Errors: no such node, it
-// has no lines of its own, or the ring cannot be edited.
+// The same without the lines of one node, and without its name in the `nodes` of other sections; a
+// ring of three becomes a pair. Errors: no such node, it has no lines of its own, or the ring or a
+// section cannot be edited.
 tl::expected<EditedManifest, Error> RemoveNode(std::string_view text, const ClusterSpec& spec,
                                                const NodeName& name);
 

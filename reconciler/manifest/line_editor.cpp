@@ -18,6 +18,15 @@ bool BeginsLine(const LineEditor& editor, const Member& member) {
   return line.find_first_not_of(' ') == GetColumn(member.key_position);
 }
 
+bool IsEmptyOrComment(std::string_view line) {
+  const std::string_view text = Trim(line);
+  return text.empty() || text.front() == '#';
+}
+
+std::size_t CountIndent(std::string_view line) {
+  return std::min(line.find_first_not_of(' '), line.size());
+}
+
 }  // namespace
 
 std::size_t GetLine(Position position) { return static_cast<std::size_t>(position.line - 1); }
@@ -25,6 +34,10 @@ std::size_t GetLine(Position position) { return static_cast<std::size_t>(positio
 LineEditor::LineEditor(std::string_view text) : has_final_newline_(text.ends_with('\n')) {
   for (std::string& line : SplitLines(text)) lines_.push_back({.text = std::move(line)});
   if (!lines_.empty() && lines_.front().text.ends_with('\r')) ending_ = "\r";
+  if (!has_final_newline_ && !ending_.empty() && !lines_.back().text.ends_with('\r')) {
+    lines_.back().text += ending_;
+    has_added_ending_ = true;
+  }
 }
 
 void LineEditor::InsertBefore(std::size_t line, std::string text) {
@@ -58,7 +71,28 @@ std::string LineEditor::Join() const {
   }
   for (const std::string& one : last_) text += one + '\n';
   if (!has_final_newline_ && !text.empty()) text.pop_back();
+  if (has_added_ending_ && text.ends_with('\r')) text.pop_back();
   return text;
+}
+
+std::optional<EntryLines> FindEntryLines(const LineEditor& editor, Position position) {
+  if (position.line < 1 || GetLine(position) >= editor.Count()) return std::nullopt;
+  const std::size_t begin = GetLine(position);
+  const std::string_view first = editor.At(begin);
+  const std::size_t dash = CountIndent(first);
+  if (dash == first.size()) return std::nullopt;
+  const std::size_t text = first.find_first_not_of(' ', dash + 1);
+  if (first.substr(dash, 2) != "- " || text + 1 != static_cast<std::size_t>(position.column)) {
+    return std::nullopt;
+  }
+  std::size_t end = begin + 1;
+  std::size_t own = end;  // what follows the last line with text belongs to what comes next
+  for (; end < editor.Count(); ++end) {
+    if (IsEmptyOrComment(editor.At(end))) continue;
+    if (CountIndent(editor.At(end)) <= dash) break;
+    own = end + 1;
+  }
+  return EntryLines{begin, own, dash};
 }
 
 bool IsWritten(const LineEditor& editor, const Member& member) {

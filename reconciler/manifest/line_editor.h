@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,10 +46,21 @@ class LineEditor {
   std::vector<std::string> last_ = {};  // inserted before Count()
   std::string ending_ = {};             // "\r" in a file whose lines end as on Windows
   bool has_final_newline_ = true;
+  bool has_added_ending_ = false;  // to the last line, which has none of its own
 };
 
 // The line of a position, from 0.
 std::size_t GetLine(Position position);
+
+// The lines of one entry of a block list, from 0; `end` is behind the last one.
+struct EntryLines {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t dash = 0;  // columns before the "-"
+};
+
+// Nothing where the entry does not stand behind a "- " of its own.
+std::optional<EntryLines> FindEntryLines(const LineEditor& editor, Position position);
 
 // Whether the map says this key itself, and does not have it from a default.
 bool IsWritten(const LineEditor& editor, const Member& member);

@@ -42,7 +42,9 @@ std::string FormatNodes(const Starter& starter) {
     const std::string address = i < starter.addresses.size()
                                     ? starter.addresses[i]
                                     : fmt::format("192.168.1.{}", kFirstHost + i);
-    text += fmt::format("{}{}, address: {}}}\n", kNode, i + 1, address);
+    const std::string user = i < starter.users.size() ? starter.users[i] : "";
+    text += fmt::format("{}{}, address: {}{}}}\n", kNode, i + 1, address,
+                        user.empty() ? "" : fmt::format(", access: {{user: {}}}", user));
   }
   return text;
 }

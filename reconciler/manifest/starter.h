@@ -19,6 +19,8 @@ struct Starter {
   // 192.168.1.0/24 from .21.
   std::vector<std::string> addresses = {};
   std::string user = "nvidia";  // who logs in
+  // Who logs in to each node, in their order; empty, or of fewer nodes: as in `user`.
+  std::vector<std::string> users = {};
 };
 
 // Why no manifest can be made from it; empty: one can.

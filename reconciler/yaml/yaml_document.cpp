@@ -224,6 +224,11 @@ std::optional<Refusal> CheckBytes(std::string_view text) {
     } else if (IsControl(text, i)) {
       return Refusal{SourceText(text).PositionAt(line, static_cast<int>(i - line_start)),
                      "found the control character " + MakePrintable(text.substr(i, 1)), ""};
+    } else if (const std::size_t length = FindDirectionControl(text, i); length > 0) {
+      return Refusal{SourceText(text).PositionAt(line, static_cast<int>(i - line_start)),
+                     "found " + MakePrintable(text.substr(i, length)) +
+                         ", which changes the direction of text",
+                     "remove it: with it the line reads otherwise than it is"};
     }
   }
   if (IsValidUtf8(text.substr(line_start))) return std::nullopt;

@@ -230,6 +230,7 @@ class Networkd(StartingState):
         self.assertEqual(errors, f"""\
 not as found: rail0: spark-1 {RIGHT[0]} has a link-local address only; 192.168.177.0/24 is free and takes its place
 not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free and takes its place
+note: spark-1, spark-2: adopting {GUIDE} does not carry over: IPv4 link-local
 """)
         self.assertIn(f"  - {{file: {GUIDE}, nodes: {{spark-1: {digest(LINK_LOCAL)[:12]}, ", text)
         lines, _ = self.printed_plan(manifest)
@@ -479,6 +480,8 @@ class NetworkManager(test_adopt.WithoutLinkFiles, StartingState):
         _, text, errors = self.discover(expect=2)
         self.assertEqual(errors, f"""\
 not as found: rail0: spark-1 {RIGHT[0]} has no address; 192.168.177.0/24 is free and takes its place
+not as found: the first twins have no address, and the manifest gives them some, as advised for full speed; `twins: second` with \
+`subnets: [192.168.100.0/24]` keeps what was found
 not as found: the ports have the MTUs 1500, 9000; the manifest has 9000
 note: spark-1, spark-2: with `nccl: {{}}` in the manifest: {VARIABLES}:1 NCCL_IB_HCA=roceP2p1s0f1: the manifest has \
 =rocep1s0f1,roceP2p1s0f1: {contradicts}

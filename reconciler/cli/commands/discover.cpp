@@ -2,11 +2,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "plugins/registry.h"
+#include "reconciler/base/text.h"
 #include "reconciler/cabling/observe/observe_cabling.h"
 #include "reconciler/cli/choose_hosts.h"
 #include "reconciler/cli/context.h"
@@ -26,6 +28,7 @@ namespace {
 struct DiscoverOptions {
   std::vector<std::string> hosts = {};
   std::string user = "nvidia";
+  std::vector<std::string> users = {};  // of each host; empty: as for all
   std::string out = "-";
   std::string format = "text";
   bool accept_new = false;
@@ -34,12 +37,31 @@ struct DiscoverOptions {
   std::string match = {};
 };
 
+// Of USER@ADDRESS, the user. One that all hosts have is that of the cluster.
+void TakeUsers(DiscoverOptions& options) {
+  for (std::string& host : options.hosts) {
+    const std::size_t at = host.find('@');
+    const bool has_user = at != std::string::npos && at > 0;
+    options.users.push_back(has_user ? host.substr(0, at) : options.user);
+    if (has_user) host.erase(0, at + 1);
+  }
+  if (options.users.empty()) return;
+  const std::string& first = options.users.front();
+  const bool is_one = std::all_of(options.users.begin(), options.users.end(),
+                                  [&](const std::string& user) { return user == first; });
+  if (is_one) options.user = first;
+  for (std::string& user : options.users) {
+    if (user == options.user) user.clear();
+  }
+}
+
 // The hosts as nodes, by their order, while they are read.
 std::optional<Cluster> MakeHosts(const DiscoverOptions& options) {
   const Starter starter{.topology = Topology::kSwitch,
                         .nodes = options.hosts.size(),
                         .addresses = options.hosts,
-                        .user = options.user};
+                        .user = options.user,
+                        .users = options.users};
   if (const std::string why = ExplainBadStarter(starter); !why.empty()) {
     std::cerr << fmt::format("wanted the addresses of 2 to 64 nodes, found {}\n",
                              options.hosts.size());
@@ -83,6 +105,7 @@ bool AddFromPlugins(const ClusterFacts& facts, const std::string& name, Discover
   const auto plan = MakePlanOf(FormatDiscovery(discovery), name, facts);
   if (!plan) return false;
   AddObstacles(plan->diagnostics, discovery);
+  AddLostSettings(*plan, discovery);
   const auto noted = MakePlanOf(FormatWithSections(discovery, plugins), name, facts);
   if (noted) AddNotes(noted->diagnostics, plugins, discovery);
   return true;
@@ -154,6 +177,7 @@ int RunDiscover(DiscoverOptions options, const Context& context) {
     if (!found) return PrintError(found.error(), kUsageOrManifest);
     options.hosts = std::move(*found);
   }
+  TakeUsers(options);
   const auto hosts = MakeHosts(options);
   if (!hosts) return kUsageOrManifest;
   NodePool pool(context.dial, context.at_once);
@@ -183,7 +207,9 @@ void AddDiscover(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "discover", "Write the manifest of nodes as they are; changes no file on them");
   auto options = std::make_shared<DiscoverOptions>();
-  command->add_option("address", options->hosts, "The nodes' management addresses");
+  command->add_option(
+      "address", options->hosts,
+      "The nodes' management addresses; USER@ADDRESS where a node has another user");
   command->add_flag("--mdns", options->mdns,
                     "In place of addresses: machines that announce ssh by mDNS on this machine's "
                     "networks (needs avahi-browse)");

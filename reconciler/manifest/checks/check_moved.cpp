@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <map>
+
 #include "reconciler/manifest/checks/cross_check.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/yaml/message_text.h"
@@ -32,6 +34,22 @@ void CheckNode(const Member& member, const std::vector<NodeView>& nodes, Manifes
   }
 }
 
+// What is known of a node is that of one machine.
+void CheckOnce(const Value& renamed, ManifestErrors& errors) {
+  std::map<std::string, const Member*> seen;
+  for (const Member& member : renamed.Members()) {
+    const std::string* now = member.value.AsString();
+    if (now == nullptr) continue;
+    const auto [first, fresh] = seen.emplace(*now, &member);
+    if (fresh) continue;
+    errors.Add("manifest-name-taken", member.value.position,
+               fmt::format("moved.nodes: {} and {} both have the new name {}, first at {}",
+                           Quoted(first->second->key), Quoted(member.key), Quoted(*now),
+                           errors.Mark(first->second->value.position)),
+               "a node has one old name: remove the other line");
+  }
+}
+
 }  // namespace
 
 void CheckMoved(const Value& document, ManifestErrors& errors) {
@@ -42,6 +60,7 @@ void CheckMoved(const Value& document, ManifestErrors& errors) {
   if (renamed == nullptr) return;
   const std::vector<NodeView> nodes = ViewNodes(document);
   for (const Member& member : renamed->Members()) CheckNode(member, nodes, errors);
+  CheckOnce(*renamed, errors);
 }
 
 }  // namespace reconciler

@@ -1,4 +1,3 @@
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +5,9 @@
 #include <set>
 
 #include "reconciler/base/ipv4.h"
+#include "reconciler/base/text.h"
 #include "reconciler/manifest/checks/cross_check.h"
+#include "reconciler/manifest/read/address_view.h"
 #include "reconciler/manifest/read/host_port.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/yaml/message_text.h"
@@ -75,6 +76,11 @@ void CheckNames(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
           "manifest-name-taken", node.name_position,
           fmt::format("node name {} is reserved: it {}", Quoted(node.name), reserved->second),
           "give the node a name of its own, such as spark-1");
+    } else if (IsReadAsNumber(node.name)) {
+      errors.Add("manifest-name-taken", node.name_position,
+                 fmt::format("node name {} is read as a number, and not looked up as a name",
+                             Quoted(node.name)),
+                 "give the node another name, such as spark-1");
     }
   }
 }
@@ -84,7 +90,8 @@ void CheckAliases(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
   std::map<std::string, std::string> taken = ListReservedNames();
   for (const NodeView& node : nodes) {
     taken.emplace(node.name, fmt::format("is the name of node {}", Quoted(node.name)));
-    taken.emplace(node.address, fmt::format("is the address of node {}", Quoted(node.name)));
+    taken.emplace(ViewAddress(node.address).key,
+                  fmt::format("is the address of node {}", Quoted(node.name)));
   }
   for (const NodeView& node : nodes) {
     const Value* aliases = node.entry->Find("aliases");
@@ -95,6 +102,7 @@ void CheckAliases(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
       const auto [first, fresh] = taken.emplace(
           name, fmt::format("is an alias already, first at {}", errors.Mark(alias.position)));
       if (!fresh) why = first->second;
+      if (IsReadAsNumber(name)) why = "is read as a number, and not looked up as a name";
       if (ParseIpv4(name)) why = "is an address";
       if (why.empty()) continue;
       errors.Add("manifest-name-taken", alias.position,
@@ -147,28 +155,17 @@ struct Fault {
   std::string hint = {};
 };
 
-// Of an address that is written as one should be, and that no machine can be reached by.
-Fault FindUnreachable(const Value& document, const NodeView& node) {
-  const auto address = ParseIpv4(node.address);
-  const std::uint32_t first = address ? address->bits >> 24 : 0;
-  if (node.address == "localhost" || (address && first == 127)) {
-    // Another port of this machine may lead to the node, through a tunnel.
-    if (IsLocal(document, node) || FindPort(document, node) != 22) return {};
-    return {fmt::format("address {} of node {} is loopback: it leads to the machine that this "
-                        "program runs on",
-                        node.address, Quoted(node.name)),
-            "write the node's own address; for this machine access: {transport: local}, for a "
-            "tunnel access: {port: 2201} with its port"};
-  }
-  if (!address) return {};
+Fault FindUnreachableIpv4(const NodeView& node, Ipv4Address address) {
+  const std::uint32_t first = address.bits >> 24;
+  const std::string written = MakePrintable(node.address);
   if (first == 0 || first >= 224) {
-    return {fmt::format("address {} of node {} is {}: no machine has it", node.address,
-                        Quoted(node.name),
-                        first == 0 ? "\"this network\"" : "multicast or reserved space"),
-            "write the node's own address"};
+    return {
+        fmt::format("address {} of node {} is {}: no machine has it", written, Quoted(node.name),
+                    first == 0 ? "\"this network\"" : "multicast or reserved space"),
+        "write the node's own address"};
   }
-  if ((address->bits & 0xFF) == 0) {
-    return {fmt::format("address {} of node {} is that of a network, as it ends in 0", node.address,
+  if ((address.bits & 0xFF) == 0) {
+    return {fmt::format("address {} of node {} is that of a network, as it ends in 0", written,
                         Quoted(node.name)),
             "write the node's own address; a machine of a wider network that has this one by its "
             "host name"};
@@ -176,14 +173,46 @@ Fault FindUnreachable(const Value& document, const NodeView& node) {
   return {};
 }
 
-// With or without the interface of a link-local one, as in fe80::1%eth0.
-bool IsIpv6(const std::string& text) {
-  in6_addr address = {};
-  return inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &address) == 1;
+Fault FindUnreachableIpv6(const NodeView& node, const AddressView& address) {
+  if (address.key == "::" || address.ipv6->front() == 0xFF) {
+    return {fmt::format("address {} of node {} is {}: no machine has it",
+                        MakePrintable(node.address), Quoted(node.name),
+                        address.key == "::" ? "the unspecified address" : "multicast space"),
+            "write the node's own address"};
+  }
+  if (address.IsIpv6LinkLocal() && address.interface.empty()) {
+    return {fmt::format("wanted an interface behind the link-local address {} of node {}, found "
+                        "none",
+                        node.address, Quoted(node.name)),
+            fmt::format("write {}%eth0, with the interface of this machine that leads to the node",
+                        node.address.substr(0, node.address.find('%')))};
+  }
+  return {};
+}
+
+// Of an address that is written as one should be, and that no machine can be reached by.
+Fault FindUnreachable(const Value& document, const NodeView& node, const AddressView& address) {
+  if (address.IsLoopback()) {
+    // Another port of this machine may lead to the node, through a tunnel.
+    if (IsLocal(document, node) || FindPort(document, node) != 22) return {};
+    return {fmt::format("address {} of node {} is loopback: it leads to the machine that this "
+                        "program runs on",
+                        MakePrintable(node.address), Quoted(node.name)),
+            "write the node's own address; for this machine access: {transport: local}, for a "
+            "tunnel access: {port: 2201} with its port"};
+  }
+  if (address.ipv4) return FindUnreachableIpv4(node, *address.ipv4);
+  if (address.ipv6) return FindUnreachableIpv6(node, address);
+  return {};
+}
+
+// ".a", "a..b"; one dot at the end is part of a whole name, and is not in the key.
+bool HasEmptyLabel(const std::string& key) {
+  return key.starts_with('.') || key.ends_with('.') || key.find("..") != std::string::npos;
 }
 
 // Of one address alone.
-Fault FindAddressFault(const Value& document, const NodeView& node) {
+Fault FindAddressFault(const Value& document, const NodeView& node, const AddressView& address) {
   if (HasPort(node.address)) {
     const std::size_t colon = node.address.find(':');
     return {
@@ -191,16 +220,20 @@ Fault FindAddressFault(const Value& document, const NodeView& node) {
                     Quoted(node.address)),
         fmt::format("the port belongs in access: {{port: {}}}", node.address.substr(colon + 1, 5))};
   }
-  if (node.address.find_first_not_of("0123456789.") == std::string::npos &&
-      !ParseIpv4(node.address)) {
+  if (node.address.find_first_not_of("0123456789.") == std::string::npos && !address.ipv4) {
     return {fmt::format("wanted an IPv4 address such as 192.168.1.21 for node {}, found {}",
                         Quoted(node.name), Quoted(node.address))};
   }
-  if (std::count(node.address.begin(), node.address.end(), ':') > 1 && !IsIpv6(node.address)) {
+  if (std::count(node.address.begin(), node.address.end(), ':') > 1 && address.IsHostName()) {
     return {fmt::format("wanted an IPv6 address such as 2001:db8::21 for node {}, found {}",
                         Quoted(node.name), Quoted(node.address))};
   }
-  return FindUnreachable(document, node);
+  if (address.IsHostName() && HasEmptyLabel(address.key)) {
+    return {fmt::format("wanted a host name for node {}, found {}", Quoted(node.name),
+                        Quoted(node.address)),
+            "it has two dots with nothing between them"};
+  }
+  return FindUnreachable(document, node, address);
 }
 
 void CheckAddresses(const Value& document, const std::vector<NodeView>& nodes,
@@ -208,19 +241,21 @@ void CheckAddresses(const Value& document, const std::vector<NodeView>& nodes,
   std::map<std::pair<std::string, std::int64_t>, const NodeView*> seen;
   for (const NodeView& node : nodes) {
     if (node.address.empty()) continue;
-    if (Fault fault = FindAddressFault(document, node); !fault.message.empty()) {
+    const AddressView address = ViewAddress(node.address);
+    if (Fault fault = FindAddressFault(document, node, address); !fault.message.empty()) {
       errors.Add("manifest-address-wrong", node.address_position, std::move(fault.message),
                  std::move(fault.hint));
       continue;
     }
     const auto [first, fresh] =
-        seen.emplace(std::pair(node.address, FindPort(document, node)), &node);
+        seen.emplace(std::pair(address.key, FindPort(document, node)), &node);
     if (fresh) continue;
-    errors.Add("manifest-address-wrong", node.address_position,
-               fmt::format("nodes {} and {} both have address {}, first at {}",
-                           Quoted(first->second->name), Quoted(node.name), node.address,
-                           errors.Mark(first->second->address_position)),
-               "give each its own management address");
+    errors.Add(
+        "manifest-address-wrong", node.address_position,
+        fmt::format("nodes {} and {} both have address {}, first at {}",
+                    Quoted(first->second->name), Quoted(node.name), MakePrintable(address.key),
+                    errors.Mark(first->second->address_position)),
+        "give each its own management address");
   }
 }
 

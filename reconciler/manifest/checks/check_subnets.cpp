@@ -8,6 +8,7 @@
 #include "reconciler/base/ipv4.h"
 #include "reconciler/base/text.h"
 #include "reconciler/manifest/checks/cross_check.h"
+#include "reconciler/manifest/read/address_view.h"
 #include "reconciler/manifest/read/cabling_view.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/manifest/read/rail_counts.h"
@@ -244,14 +245,14 @@ void CheckHosts(const std::vector<NodeView>& nodes, const std::vector<SubnetView
 void CheckManagement(const std::vector<NodeView>& nodes, const std::vector<SubnetView>& subnets,
                      ManifestErrors& errors) {
   for (const NodeView& node : nodes) {
-    const auto address = ParseIpv4(node.address);
+    const auto address = ViewAddress(node.address).ipv4;
     if (!address) continue;
     for (const SubnetView& subnet : subnets) {
       if (!subnet.prefix.Contains(*address)) continue;
       errors.Add("manifest-management-in-fabric", node.address_position,
                  fmt::format("management address {} of node {} lies in fabric subnet {} at {}",
-                             node.address, Quoted(node.name), ToString(subnet.prefix),
-                             errors.Mark(subnet.position)),
+                             MakePrintable(node.address), Quoted(node.name),
+                             ToString(subnet.prefix), errors.Mark(subnet.position)),
                  "the fabric needs subnets that nothing else uses");
       break;
     }

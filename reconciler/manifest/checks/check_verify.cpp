@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <set>
 
 #include "reconciler/base/size.h"
 #include "reconciler/manifest/checks/cross_check.h"
@@ -22,17 +21,6 @@ void CheckSize(const Value& verify, ManifestErrors& errors) {
   errors.Add("manifest-size-wrong", size->position,
              fmt::format("wanted a size from 1MiB to 16GiB, found {}", *text),
              "less proves nothing of a link, and more has frozen machines");
-}
-
-void CheckTwice(const Value& verify, ManifestErrors& errors) {
-  const Value* collectives = verify.Find("collectives");
-  if (collectives == nullptr) return;
-  std::set<std::string> seen;
-  for (const Value& entry : collectives->List()) {
-    const std::string* name = entry.AsString();
-    if (name == nullptr || seen.insert(*name).second) continue;
-    errors.Add("manifest-listed-twice", entry.position, fmt::format("{} is listed twice", *name));
-  }
 }
 
 // What only collectives have, at a level without them.
@@ -108,7 +96,6 @@ void CheckVerify(const Value& document, ManifestErrors& errors) {
   if (verify == nullptr || !verify->IsMap()) return;
   CheckEffect(*verify, errors);
   CheckSize(*verify, errors);
-  CheckTwice(*verify, errors);
 }
 
 }  // namespace reconciler

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "reconciler/base/text.h"
 #include "reconciler/manifest/schema/schema_judge.h"
@@ -136,9 +137,11 @@ class Explainer {
 
   void ExplainAnyOf(const Part& part) {
     const json& branches = part.schema["anyOf"];
-    // What is wrong inside a map is reported by the branch that is one.
+    // What is wrong inside a map is reported by the branch that is one, and so is text without the
+    // form that it must have.
     for (const json& branch : branches) {
-      if (part.value.IsMap() && HasType(part.value, branch)) {
+      const bool has_words = part.value.IsMap() || branch.contains("patternErrorMessage");
+      if (has_words && HasType(part.value, branch)) {
         return Check({part.value, part.data, branch, part.place});
       }
     }
@@ -184,12 +187,25 @@ class Explainer {
                                   : "at most ",
                             FormatPlural(bound, "entry", "entries")),
                 std::to_string(size));
+    } else if (part.schema.value("uniqueItems", false)) {
+      CheckTwice(part);
     }
     const auto items = part.schema.find("items");
     if (items == part.schema.end()) return;
     for (std::size_t i = 0; i < size; ++i) {
       const Value& entry = part.value.List()[i];
       Check({entry, part.data[i], *items, MakeEntryPlace(entry, *items, i + 1, part.place)});
+    }
+  }
+
+  void CheckTwice(const Part& list) {
+    std::set<json> seen;
+    for (std::size_t i = 0; i < list.data.size(); ++i) {
+      if (seen.insert(list.data[i]).second) continue;
+      const Value& entry = list.value.List()[i];
+      errors_.Add("manifest-listed-twice", entry.position,
+                  fmt::format("{}{} is listed twice", list.place.DescribeSubject(),
+                              Quoted(entry.ScalarText())));
     }
   }
 

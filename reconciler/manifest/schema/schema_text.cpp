@@ -63,7 +63,7 @@ bool IsPlainEntry(const std::string& text, const nlohmann::json& schema) {
   return plain && HasType(Value{*plain}, schema);
 }
 
-// "A, B" as [A, B].
+// "A, B" as [A, B]; with … for the entries that a list of this kind must have besides.
 std::string FormatAsList(const std::string& text, const nlohmann::json& schema) {
   static const nlohmann::json kAny = nlohmann::json::object();
   const auto items = schema.find("items");
@@ -73,6 +73,8 @@ std::string FormatAsList(const std::string& text, const nlohmann::json& schema) 
     const bool plain = IsPlainEntry(entry, items == schema.end() ? kAny : *items);
     entries.push_back(plain ? entry : Quoted(entry));
   }
+  const std::size_t least = schema.value("minItems", std::size_t{0});
+  while (entries.size() < least) entries.emplace_back("…");
   return "[" + Join(entries, ", ") + "]";
 }
 

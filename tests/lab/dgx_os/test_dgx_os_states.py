@@ -64,6 +64,7 @@ class DgxOsStates(test_adopt.WithoutLinkFiles, test_starting_states.StartingStat
         self.assertEqual(errors, f"""\
 not as found: rail0: spark-1 {RIGHT[0]} has a link-local address only; 192.168.177.0/24 is free and takes its place
 not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free and takes its place
+note: spark-1, spark-2: adopting {GUIDE} does not carry over: IPv4 link-local
 """)
         self.assertIn(f"  - {{file: {GUIDE}, nodes: {{spark-1: ", found)
 

@@ -57,6 +57,16 @@ TEST(MakePrintable, LetsNoControlCharacterReachATerminal) {
   EXPECT_EQ(MakePrintable("\xff\xe2\x86"), "\\xff\\xe2\\x86");
 }
 
+// With them a line shows other text than it holds.
+TEST(MakePrintable, LetsNoCharacterChangeTheDirectionOfText) {
+  const std::string reversed = "\xe2\x80\xae";
+  EXPECT_EQ(MakePrintable("a" + reversed + "b"), "a\\u202eb");
+  EXPECT_EQ(MakePrintable("\xe2\x80\xaa\xe2\x81\xa6\xe2\x81\xa9"), "\\u202a\\u2066\\u2069");
+  EXPECT_EQ(MakePrintable("\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c"), "\\u200e\\u200f\\u061c");
+  EXPECT_EQ(MakePrintable("\u200d\u2010\u2029\u202f\u2065\u206a"),
+            "\u200d\u2010\u2029\u202f\u2065\u206a");
+}
+
 TEST(IsValidUtf8, RefusesOverlongFormsAndSurrogates) {
   EXPECT_TRUE(IsValidUtf8("→ \xf0\x9f\x90\x8c"));
   EXPECT_FALSE(IsValidUtf8("\xc0\xaf"));

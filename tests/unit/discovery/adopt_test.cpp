@@ -81,6 +81,32 @@ TEST(DiscoverObstacles, WhatBlocksAllOfANodeIsOneGap) {
                                    "'homelab'; uninstall it there first"));
 }
 
+TEST(DiscoverNotes, EachSettingThatAdoptingDropsIsNamedButForTheUsualOnes) {
+  const auto adopts = [](const NodeName& node, const std::string& path,
+                         std::vector<std::string> lost) {
+    return Change{.change = ChangeKind::kAdopt,
+                  .kind = "file",
+                  .name = path,
+                  .node = node,
+                  .owner = {.name = path, .settings_lost = std::move(lost)}};
+  };
+  const std::string guide = "/etc/netplan/40-cx7.yaml";
+  Change blocked = adopts("spark-1", "/etc/netplan/50-x.yaml", {"routes"});
+  blocked.change = ChangeKind::kBlocked;
+  const std::vector<std::string> lost = {"IPv6 link-local", "routes", "nameservers"};
+  const Plan plan{.stages = {{.changes = {adopts("spark-1", guide, lost),
+                                          adopts("spark-2", guide, lost), blocked,
+                                          adopts("spark-1", "/etc/netplan/60-y.yaml",
+                                                 {"IPv6 link-local", "router advertisements"})}}}};
+  Discovery discovery{.notes = {"first"}};
+  AddLostSettings(plan, discovery);
+  EXPECT_THAT(discovery.notes,
+              testing::ElementsAre("first",
+                                   "spark-1, spark-2: adopting /etc/netplan/40-cx7.yaml does not "
+                                   "carry over: routes, nameservers"));
+  EXPECT_THAT(discovery.gaps, testing::IsEmpty());
+}
+
 TEST(DiscoverNotes, WhatOthersSetInPlaceOfASectionIsNotedWithTheSection) {
   const std::vector<Plugin> plugins = {{.name = "nccl", .noted_with = "nccl: {}"},
                                        {.name = "memlock"}};

@@ -260,6 +260,18 @@ TEST(Discover, CagesThatDifferStandAtTheNodes) {
   EXPECT_EQ(Load(discovery).nodes[1].cage, "p1");
 }
 
+TEST(Discover, ANodeWithAnotherUserHasItsOwnAccess) {
+  Hosts hosts = MakePair();
+  hosts.spec.nodes[0].access.user = "nvidia";
+  hosts.spec.nodes[1].access.user = "ada";
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.manifest, HasSubstr("  - {name: spark-1, address: 192.168.1.21}\n"
+                                            "  - {name: spark-2, address: 192.168.1.22, access: "
+                                            "{user: ada}}\n"));
+  EXPECT_EQ(Load(discovery).nodes[0].access.user, "nvidia");
+  EXPECT_EQ(Load(discovery).nodes[1].access.user, "ada");
+}
+
 // NVIDIA's script of 2026-03.
 TEST(Discover, TwinsInOneSubnetKeepTheFirstRailAndGetAFreeOneForTheSecond) {
   Hosts hosts = MakePair();
@@ -292,6 +304,70 @@ TEST(Discover, PortsWithoutAnAddressGetFreeSubnetsAndTheLowestNumbers) {
                           "rail1: spark-1 enP2p1s0f1np1 has no address; 192.168.179.0/24 is free "
                           "and takes its place"));
   EXPECT_EQ(Load(discovery).nodes[1].id, 2);
+}
+
+// As NVIDIA's guide for a switch with `dhcp4: true` leaves it.
+TEST(Discover, AnAddressFromADhcpServerThatStaysIsNamed) {
+  Hosts hosts = MakePair();
+  hosts.AddressBoth(1, "p1", 177, 1);
+  hosts.AddressBoth(2, "p1", 177, 2);
+  hosts.At(1).network.leases["enP7s7"] = {"192.168.1.21"};
+  hosts.At(1).network.leases["enp1s0f1np1"] = {"192.168.177.1"};
+  hosts.At(2).network.leases["enP2p1s0f1np1"] = {"192.168.178.2"};
+  const std::string end =
+      " from a DHCP server, and the manifest keeps it: take it out of the server's pool, or choose "
+      "another subnet";
+  EXPECT_THAT(hosts.Find().gaps,
+              ElementsAre("rail0: spark-1 enp1s0f1np1 has 192.168.177.1" + end,
+                          "rail1: spark-2 enP2p1s0f1np1 has 192.168.178.2" + end));
+}
+
+TEST(Discover, AnAddressFromADhcpServerThatDoesNotStayIsNotNamed) {
+  Hosts hosts = MakePair();
+  for (int number : {1, 2}) {
+    hosts.Address(number, "p1", 0, fmt::format("192.168.100.{}/24", number));
+    hosts.Address(number, "p1", 1, fmt::format("192.168.100.{}/24", 10 + number));
+    hosts.At(number).network.leases["enP2p1s0f1np1"] = {fmt::format("192.168.100.{}", 10 + number)};
+  }
+  EXPECT_THAT(hosts.Find().gaps, ElementsAre(HasSubstr("rail1: 192.168.100.0/24 is another")));
+}
+
+// As guides leave it that give one address per cage.
+TEST(Discover, WhereOneTwinHasAllAddressesTheWayToKeepThatIsNamed) {
+  for (std::size_t twin : {0u, 1u}) {
+    Hosts hosts = MakePair();
+    for (int number : {1, 2}) {
+      hosts.Address(number, "p1", twin, fmt::format("192.168.100.{}/24", number));
+    }
+    const std::string free = " has no address; 192.168.177.0/24 is free and takes its place";
+    const std::string rest =
+        ", and the manifest gives them some, as advised for full speed; `twins: ";
+    const Discovery discovery = hosts.Find();
+    if (twin == 0) {
+      EXPECT_THAT(discovery.gaps,
+                  ElementsAre("rail1: spark-1 enP2p1s0f1np1" + free,
+                              "the second twins have no address" + rest +
+                                  "first` with `subnets: [192.168.100.0/24]` keeps what was "
+                                  "found"));
+    } else {
+      EXPECT_THAT(discovery.gaps,
+                  ElementsAre("rail0: spark-1 enp1s0f1np1" + free,
+                              "the first twins have no address" + rest +
+                                  "second` with `subnets: [192.168.100.0/24]` keeps what was "
+                                  "found"));
+    }
+  }
+}
+
+TEST(Discover, ATwinWithAnAddressOnOneNodeIsNoneToLeaveOut) {
+  Hosts hosts = MakePair();
+  for (int number : {1, 2}) {
+    hosts.Address(number, "p1", 0, fmt::format("192.168.100.{}/24", number));
+  }
+  hosts.Address(1, "p1", 1, "192.168.100.9/24");
+  for (const std::string& gap : hosts.Find().gaps) {
+    EXPECT_THAT(gap, testing::Not(HasSubstr("twins: ")));
+  }
 }
 
 TEST(Discover, WhatIsLiveOnlyIsReportedAsLostAtAReboot) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "reconciler/base/unified_diff.h"
 #include "reconciler/manifest/load.h"
 #include "reconciler/manifest/starter.h"
@@ -33,6 +35,14 @@ std::string AddError(const std::string& text, const NewNode& node) {
 
 std::string Switch(std::size_t nodes) {
   return FormatStarter({.topology = Topology::kSwitch, .nodes = nodes});
+}
+
+TEST(Starter, ANodeWithAnotherUserHasItsOwnAccess) {
+  const std::string text =
+      FormatStarter({.topology = Topology::kSwitch, .nodes = 3, .users = {"", "ada"}});
+  EXPECT_THAT(text, testing::HasSubstr("spark-2, address: 192.168.1.22, access: {user: ada}}\n"));
+  EXPECT_EQ(Load(text).nodes[0].access.user, "nvidia");
+  EXPECT_EQ(Load(text).nodes[1].access.user, "ada");
 }
 
 // "192.168.177.2" of spark-2 must stay what it is.
@@ -233,6 +243,39 @@ TEST(AddNode, KeepsHowLinesEnd) {
   std::string cut = Switch(2);
   cut.pop_back();
   EXPECT_FALSE(Add(cut, node).text.ends_with('\n'));
+  const std::string last =
+      "api_version: spark-reconcile/v1\r\ncluster: lab\r\n"
+      "fabric: {topology: switch, subnets: [192.168.177.0/24, 192.168.178.0/24]}\r\n"
+      "nodes:\r\n  - {name: spark-1, address: a}\r\n  - {name: spark-2, address: b}";
+  EXPECT_EQ(Add(last, node).text, last + "\r\n  - {name: spark-3, address: 192.168.1.23}");
+}
+
+TEST(AddNode, WhatTheSchemaRefusesIsNotWritten) {
+  EXPECT_EQ(AddError(Switch(2), {.name = "spark-3, id: 77", .address = "192.168.1.23"}),
+            "the new node's name: wanted a name of lower-case letters, digits and inner dashes, "
+            "found 'spark-3, id: 77'\n");
+  EXPECT_EQ(AddError(Switch(2), {.name = "Spark_3", .address = "192.168.1.23"}),
+            "the new node's name: wanted a name of lower-case letters, digits and inner dashes, "
+            "found 'Spark_3'\n  hint: write spark-3\n");
+  EXPECT_EQ(AddError(Switch(2), {.name = "spark-3", .address = "a, id: 77"}),
+            "the new node's address: wanted an address or an ssh host alias, without user or path, "
+            "found 'a, id: 77'\n");
+}
+
+TEST(AddNode, TextThatYamlWouldReadAsSomethingElseIsInQuotes) {
+  const auto write = [](const std::string& name, const std::string& address) {
+    const std::string text = Switch(2);
+    const EditedManifest edited = Add(text, {.name = name, .address = address});
+    return MakeUnifiedDiff(text, edited.text, 0);
+  };
+  EXPECT_THAT(write("spark-3", "fd00::"),
+              testing::HasSubstr("+  - {name: spark-3, address: \"fd00::\"}\n"));
+  EXPECT_THAT(write("spark-3", "1234"),
+              testing::HasSubstr("+  - {name: spark-3, address: \"1234\"}\n"));
+  EXPECT_THAT(write("null", "true"),
+              testing::HasSubstr("+  - {name: \"null\", address: \"true\", id: 3}\n"));
+  EXPECT_THAT(write("spark-3", "spark-c.lan"),
+              testing::HasSubstr("+  - {name: spark-3, address: spark-c.lan}\n"));
 }
 
 TEST(AddNode, ANameThatIsTakenIsRefused) {
@@ -334,6 +377,112 @@ TEST(RemoveNode, ANameThatIsNoNodeIsRefused) {
   ASSERT_FALSE(edited);
   EXPECT_EQ(FormatError(edited.error()),
             "cluster.yaml:11:5: no node is named 'spark-9'\n  hint: known: spark-1, spark-2\n");
+}
+
+// Three nodes, and sections that name them.
+std::string WithSections(const std::string& sections) { return Switch(3) + sections; }
+
+std::string RemoveThird(const std::string& sections) {
+  const std::string text = WithSections(sections);
+  const std::string edited = Remove(text, "spark-3").text;
+  Load(edited);
+  const std::string rest = Switch(2);
+  EXPECT_TRUE(edited.starts_with(rest)) << edited;
+  return edited.substr(std::min(rest.size(), edited.size()));
+}
+
+// As `discover` writes them.
+TEST(RemoveNode, GoesFromEachEntryOfAdoptToo) {
+  const std::string x = "file: /etc/netplan/40-cx7.yaml, nodes: ";
+  EXPECT_EQ(
+      RemoveThird("adopt:                           # of others\n"
+                  "  - {" +
+                  x +
+                  "{spark-1: aaaaaaaaaaaa, spark-3: cccccccccccc}}  # by Sync\n"
+                  "  - {nm_profile: cx7-a, nodes: {spark-3: \"123456789012\", spark-1: "
+                  "aaaaaaaaaaaa}}\n"
+                  "  # mine\n"
+                  "  - {unit: fabric.service, nodes: {spark-3: cccccccccccc}}\n"
+                  "  - {lines: /etc/sysctl.conf, match: [vm.x], nodes: {spark-2: bbbbbbbbbbbb}}\n"
+                  "  - {master: bond0, nodes: [spark-1, spark-3]}\n"
+                  "  - {master: bond1, nodes: [spark-3]}\n"),
+      "adopt:                           # of others\n"
+      "  - {" +
+          x +
+          "{spark-1: aaaaaaaaaaaa}}  # by Sync\n"
+          "  - {nm_profile: cx7-a, nodes: {spark-1: aaaaaaaaaaaa}}\n"
+          "  # mine\n"
+          "  - {lines: /etc/sysctl.conf, match: [vm.x], nodes: {spark-2: bbbbbbbbbbbb}}\n"
+          "  - {master: bond0, nodes: [spark-1]}\n");
+}
+
+TEST(RemoveNode, GoesFromEntriesOfSeveralLinesAndTheirCommentsStay) {
+  EXPECT_EQ(RemoveThird("adopt:\n"
+                        "- file: /etc/netplan/40-cx7.yaml\n"
+                        "  nodes:\n"
+                        "    # by hand\n"
+                        "    spark-1: aaaaaaaaaaaa\n"
+                        "    \"spark-3\": 'cccccccccccc'  # the new one\n"
+                        "- networkd_unit: /etc/systemd/network/05-x.network\n"
+                        "  nodes:\n"
+                        "    spark-3: cccccccccccc\n"
+                        "- {nm_profile: a,\n"
+                        "   nodes: {spark-1: aaaaaaaaaaaa,  # first\n"
+                        "           spark-3: cccccccccccc}}\n"
+                        "- master: bond0\n"
+                        "  nodes:\n"
+                        "  - spark-3\n"
+                        "  - spark-2\n"),
+            "adopt:\n"
+            "- file: /etc/netplan/40-cx7.yaml\n"
+            "  nodes:\n"
+            "    # by hand\n"
+            "    spark-1: aaaaaaaaaaaa\n"
+            "- {nm_profile: a,\n"
+            "   nodes: {spark-1: aaaaaaaaaaaa,  # first\n"
+            "           }}\n"
+            "- master: bond0\n"
+            "  nodes:\n"
+            "  - spark-2\n");
+}
+
+TEST(RemoveNode, GoesFromAListInBrackets) {
+  EXPECT_EQ(RemoveThird("packages: [nvme-cli, {name: jq, nodes: [spark-3]}, {name: htop, nodes: "
+                        "[spark-3, spark-1, spark-2]}]\n"
+                        "adopt: [\n"
+                        "  {master: bond0, nodes: [spark-3]},  # gone\n"
+                        "  {master: bond1, nodes: [spark-1]},\n"
+                        "]\n"),
+            "packages: [nvme-cli, {name: htop, nodes: [spark-1, spark-2]}]\n"
+            "adopt: [\n"
+            "  {master: bond1, nodes: [spark-1]},\n"
+            "]\n");
+}
+
+TEST(RemoveNode, ASectionThatNamedNoOtherNodeGoesWithItsLastEntry) {
+  EXPECT_EQ(RemoveThird("adopt:  # of others\n"
+                        "  - {master: bond0, nodes: [spark-3]}\n"
+                        "  - master: bond1\n"
+                        "    nodes: [spark-3]\n"
+                        "packages: [{name: jq,\n"
+                        "            nodes: [spark-3]}]\n"
+                        "max_prune: 3\n"),
+            "max_prune: 3\n");
+}
+
+TEST(RemoveNode, AnEntryInAFormThatCannotBeEditedIsLeftToAPerson) {
+  const std::string text = WithSections(
+      "adopt:\n  - file: /etc/netplan/x.yaml\n    nodes:\n"
+      "      spark-1: aaaaaaaaaaaa\n"
+      "      spark-3:\n        cccccccccccc\n");
+  const auto edited = RemoveNode(text, Load(text), "spark-3");
+  ASSERT_FALSE(edited);
+  const std::string before = Switch(3);
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  EXPECT_EQ(FormatError(edited.error()),
+            fmt::format("cluster.yaml:{}:7: `adopt` names spark-3 in a form that cannot be edited\n"
+                        "  hint: take it out there by hand, then remove the node\n",
+                        lines + 5));
 }
 
 TEST(AddNode, APairWithLinkLocalAddressesGetsSubnetsFirst) {

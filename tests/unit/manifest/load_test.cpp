@@ -144,6 +144,14 @@ TEST(LoadClusterSpec, OneAddressMayHaveSeveralPorts) {
   EXPECT_EQ(Loaded(text.Yaml()).nodes[1].access.port, 2202);
 }
 
+TEST(LoadClusterSpec, ALinkLocalAddressMayBeOfSeveralNodesOnDifferentInterfaces) {
+  ManifestText text;
+  text.nodes =
+      "  - {name: spark-1, address: \"fe80::1%eth0\"}\n"
+      "  - {name: spark-2, address: \"fe80::1%eth1\"}\n";
+  EXPECT_EQ(Loaded(text.Yaml()).nodes[1].address, "fe80::1%eth1");
+}
+
 TEST(LoadClusterSpec, TheSettingsHoldEverySection) {
   ManifestText text;
   text.rest =

@@ -43,6 +43,32 @@ TEST(CheckSchema, TooManyEntriesAreRefused) {
   EXPECT_EQ(Checked("[a, b]", schema), "f.yaml:1:1: wanted at most 1 entry, found 2\n");
 }
 
+TEST(CheckSchema, AnEntryThatIsThereTwiceIsRefusedAtItsSecondPlace) {
+  const nlohmann::json schema = {{"uniqueItems", true}};
+  EXPECT_EQ(Checked("[a, b, 3]", schema), "");
+  EXPECT_EQ(Checked("[a, b, a, 3, 3]", schema),
+            "f.yaml:1:8: 'a' is listed twice\nf.yaml:1:14: '3' is listed twice\n");
+}
+
+TEST(CheckSchema, TextOfAnotherFormIsExplainedByTheBranchThatIsText) {
+  const nlohmann::json schema = {
+      {"anyOf",
+       {{{"type", "string"}, {"pattern", "^a+$"}, {"patternErrorMessage", "several a"}},
+        {{"type", "object"}}}}};
+  EXPECT_EQ(Checked("aa", schema), "");
+  EXPECT_EQ(Checked("b", schema), "f.yaml:1:1: wanted several a, found 'b'\n");
+  EXPECT_EQ(Checked("5", schema), "f.yaml:1:1: wanted text or a map, found the number 5\n");
+}
+
+TEST(CheckSchema, AListThatNeedsMoreEntriesThanItsTextHasIsHintedWithAPlaceForThem) {
+  const nlohmann::json schema = {{"type", "array"}, {"minItems", 2}};
+  EXPECT_EQ(Checked("a", schema),
+            "f.yaml:1:1: wanted a list, found the text 'a'\n  hint: write it as a list: [a, …]\n");
+  EXPECT_EQ(Checked("'a, b'", schema),
+            "f.yaml:1:1: wanted a list, found the text 'a, b'\n"
+            "  hint: write it as a list: [a, b]\n");
+}
+
 TEST(CheckSchema, LengthsCountCharacters) {
   const nlohmann::json schema = {{"maxLength", 3}};
   EXPECT_EQ(Checked("äöü", schema), "");

@@ -70,28 +70,13 @@ TEST(GetClusterSchema, EveryPatternHasALengthLimitAndWordsForPeople) {
 
 // What CheckSchema has good text for. A new keyword needs it too.
 TEST(GetClusterSchema, UsesOnlyKeywordsThatMessagesExplain) {
-  const std::set<std::string> known = {"$schema",
-                                       "title",
-                                       "description",
-                                       "default",
-                                       "type",
-                                       "enum",
-                                       "anyOf",
-                                       "required",
-                                       "properties",
-                                       "pattern",
-                                       "minimum",
-                                       "additionalProperties",
-                                       "maximum",
-                                       "minItems",
-                                       "maxItems",
-                                       "items",
-                                       "maxLength",
-                                       "propertyNames",
-                                       "patternErrorMessage",
-                                       "singleValue",
-                                       "emptyHint",
-                                       "unit"};
+  const std::set<std::string> known = {
+      "$schema",     "title",     "description",   "default",
+      "type",        "enum",      "anyOf",         "required",
+      "properties",  "pattern",   "minimum",       "additionalProperties",
+      "maximum",     "minItems",  "maxItems",      "uniqueItems",
+      "items",       "maxLength", "propertyNames", "patternErrorMessage",
+      "singleValue", "emptyHint", "unit"};
   EXPECT_THAT(PathsWhere([&](const std::string&, const json& schema) {
                 for (const auto& keyword : schema.items()) {
                   if (!known.contains(keyword.key())) return true;

@@ -330,9 +330,22 @@ TEST(Packages, MistakesOfTheManifestAreNamedWithTheirLine) {
           "33 packages: c: unknown node 'spark-3', did you mean 'spark-1'?: nodes: spark-1, "
           "spark-2",
           "32 packages: wanted one entry for b on spark-1, found another on line 31: merge "
-          "them, or give them different nodes",
-          "32 packages: wanted one entry for b on spark-2, found another on line 31: merge "
           "them, or give them different nodes"));
+}
+
+TEST(Packages, TwoEntriesAreReportedOnceWhateverTheNumberOfTheirNodes) {
+  const auto on = [](const std::string& node) {
+    return test::Map({{"name", test::Text("b")}, {"nodes", test::List({test::Text(node)})}});
+  };
+  EXPECT_THAT(Check(Scenario({on("spark-1"), on("spark-2")}).cluster), IsEmpty());
+  EXPECT_THAT(Check(Scenario({Package("b"), Package("b"), Package("b")}).cluster),
+              testing::SizeIs(2));
+  EXPECT_THAT(
+      Check(Scenario({on("spark-1"), on("spark-2"), Package("b")}).cluster),
+      ElementsAre("32 packages: wanted one entry for b on spark-1, found another on line 30: merge "
+                  "them, or give them different nodes",
+                  "32 packages: wanted one entry for b on spark-2, found another on line 31: merge "
+                  "them, or give them different nodes"));
 }
 
 // Minimum versions.

@@ -513,6 +513,12 @@ TEST(Sysctl, AKeyThatIsNearlyAWellKnownOneIsAManifestError) {
             "cluster.yaml: sysctl: unknown key 'net.core.rmem_maxx', did you mean "
             "'net.core.rmem_max'?\n  hint: `sysctl -a` on a node lists its keys\n");
   EXPECT_NE(CheckOne("net.ipv4.conf.eth0/5.arp_ingore", test::Number(1)), "");
+  EXPECT_EQ(CheckOne("NET.core.rmem_max", test::Text("256M")),
+            "cluster.yaml: sysctl: unknown key 'NET.core.rmem_max', did you mean "
+            "'net.core.rmem_max'?\n  hint: `sysctl -a` on a node lists its keys\n");
+  EXPECT_EQ(CheckOne("net.IPv4.conf.enP7s7.Arp_Ignore", test::Number(1)),
+            "cluster.yaml: sysctl: unknown key 'net.IPv4.conf.enP7s7.Arp_Ignore', did you mean "
+            "'net.ipv4.conf.enP7s7.arp_ignore'?\n  hint: `sysctl -a` on a node lists its keys\n");
   for (const char* key :
        {"kernel.msgmni", "net.ipv4.tcp_dsack", "net.ipv4.tcp_fack", "net.ipv6.conf.all.accept_dad",
         "net.ipv4.tcp_ecn", "vm.dirty_background_bytes", "net.ipv6.conf.all.accept_source_route"}) {

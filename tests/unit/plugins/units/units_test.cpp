@@ -443,6 +443,12 @@ TEST(Units, TwoEntriesForOneUnitOnOneNodeAreAManifestError) {
       ElementsAre("units: wanted one entry for demo.service on spark-1, found another on line 20"));
 }
 
+TEST(Units, TwoEntriesAreReportedOnceWhateverTheNumberOfTheirNodes) {
+  EXPECT_THAT(
+      Check({Demo(), Demo()}),
+      ElementsAre("units: wanted one entry for demo.service on spark-1, found another on line 20"));
+}
+
 // A start or stop changes no file, and systemd's own names of links do not count for it.
 TEST(Units, AStartOrStopAloneReloadsNothing) {
   NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "inactive")});
