@@ -36,7 +36,6 @@ struct CommandText {
   const char* instead = "";  // of --format, where the command has none: what a program reads
 };
 
-constexpr const char* kMeasured = "a node was not read when the report was written";
 constexpr const char* kRefused =
     "wrong arguments, a manifest that is not valid, a question that was not answered with yes, or "
     "a node of another cluster";
@@ -152,9 +151,8 @@ const std::vector<CommandText>& ListTexts() {
        "report yesterday.json today.json",
        {kFine,
         {kUsageOrManifest, "wrong arguments, or a report that is not valid"},
-        {kNodeUnreadable, kMeasured},
-        {kVerifyFailed, "verification had failed, or something got worse between two reports"},
-        {kNotMeasured, "something was not measured"}}},
+        {kVerifyFailed, "of two reports: something got worse"},
+        {kNotMeasured, "of two reports: something was not measured again, and nothing got worse"}}},
       {"status",
        kInspect,
        "status cluster.yaml --wait 120",
@@ -230,7 +228,8 @@ const char* Describe(ExitCode code) {
     case kLocked:
       return "another apply is running";
     case kInterrupted:
-      return "interrupted, and every node was reverted";
+      return "interrupted, and every node was reverted; where a signal ended the program at once, "
+             "128 and its number: SIGHUP 129, SIGINT 130, SIGTERM 143";
   }
   return "";
 }

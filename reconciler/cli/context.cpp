@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "plugins/registry.h"
+#include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/progress.h"
 #include "reconciler/cli/terminal.h"
 #include "reconciler/cli/verify_run.h"
@@ -34,8 +35,16 @@ std::size_t Context::ColumnsOnStderr() const {
   return FindTerminalTraits(STDERR_FILENO, no_colour).columns;
 }
 
+CLI::Option* AddPath(CLI::App& command, const std::string& name, std::string& path,
+                     const std::string& text) {
+  const auto check = [](const std::string& value) {
+    return value.empty() ? std::string("wanted the path of a file, found nothing") : std::string();
+  };
+  return command.add_option(name, path, text)->check(check);
+}
+
 CLI::Option* AddManifest(CLI::App& command, Selection& selection) {
-  return command.add_option("manifest", selection.manifest, "The cluster's manifest")
+  return AddPath(command, "manifest", selection.manifest, "The cluster's manifest")
       ->capture_default_str();
 }
 
@@ -79,8 +88,8 @@ int PrintError(const Error& error) {
                     error.kind == ErrorKind::kTransport ? kNodeUnreadable : kUsageOrManifest);
 }
 
-Result<std::string> ReadManifest(const std::string& path) {
-  auto text = ReadTextFile(path);
+Result<std::string> ReadManifest(const std::string& path, std::size_t most) {
+  auto text = ReadTextFile(path, most);
   if (text || path != Selection().manifest) return text;
   Error error = text.error();
   error.hint =

@@ -44,18 +44,26 @@ struct Selection {
   PlanScope scope = {};
 };
 
+// An option, or an argument, that is the path of a file; an empty one is refused. It would pass for
+// one that is not given.
+CLI::Option* AddPath(CLI::App& command, const std::string& name, std::string& path,
+                     const std::string& text);
+
 CLI::Option* AddManifest(CLI::App& command, Selection& selection);
 // --node and --exclude: names, or patterns such as 'spark-[1-4]'.
 CLI::Option* AddNodes(CLI::App& command, Selection& selection);
 // The same, and --only.
 void AddScope(CLI::App& command, Selection& selection);
 
+constexpr std::size_t kMostManifest = 1u << 20;  // bytes, as many as the reader of YAML takes
+
 // A manifest's bytes. Where the file of the default name is missing, the hint says how to get one.
-Result<std::string> ReadManifest(const std::string& path);
+Result<std::string> ReadManifest(const std::string& path, std::size_t most = kMostManifest);
 
 // Prints the problems, those of the selection too, and yields nothing when there are any.
 std::optional<Cluster> OpenCluster(const Selection& selection);
-// The same for a manifest that is no file; `name` stands for one in what is printed.
+// The same for a manifest that was read already, or is no file; `name` stands for one in what is
+// printed.
 std::optional<Cluster> LoadCluster(const std::string& text, const std::string& name,
                                    const PlanScope& scope);
 

@@ -2,18 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <thread>
 #include <tuple>
 
 #include "reconciler/base/text.h"
-#include "reconciler/transport/posix.h"
+#include "reconciler/transport/text_file.h"
 
 namespace reconciler::cli {
 
@@ -28,7 +32,8 @@ int WriteAll(int fd, std::string_view text) {
 
 Error MakeWriteError(const std::string& path, int code) {
   return {.kind = ErrorKind::kUsage,
-          .message = fmt::format("{}: cannot be written: {}", path, std::strerror(code))};
+          .message =
+              fmt::format("{}: cannot be written: {}", MakePrintable(path), std::strerror(code))};
 }
 
 namespace {
@@ -60,21 +65,183 @@ Result<void> CheckReplaceable(const std::string& path) {
   return CheckFolder(std::filesystem::weakly_canonical(path, unread).string(), path);
 }
 
-Result<void> WritePrivateFile(const std::string& path, const std::string& text) {
-  constexpr mode_t kOwnerOnly = 0600;
-  UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwnerOnly));
+namespace {
+
+bool IsSame(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+// Also where neither is there yet.
+bool IsSameFile(const std::string& one, const std::string& other) {
+  struct stat first {};
+  struct stat second {};
+  const bool has_first = stat(one.c_str(), &first) == 0;
+  const bool has_second = stat(other.c_str(), &second) == 0;
+  if (has_first && has_second) return S_ISREG(first.st_mode) && IsSame(first, second);
+  if (has_first || has_second) return false;
+  std::error_code failed;
+  const auto resolve = [&failed](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, failed), failed);
+  };
+  return resolve(one) == resolve(other) && !failed;
+}
+
+// Whether it is the file of another output or of an input.
+Result<void> CheckAlone(const OutputFile& output, const std::vector<OutputFile>& outputs,
+                        const std::vector<InputFile>& inputs) {
+  for (const InputFile& input : inputs) {
+    if (!IsSameFile(output.path, input.path)) continue;
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = fmt::format("{}: is the {} that is read", MakePrintable(output.path),
+                                        input.what),
+                 .hint = "name another file with " + output.option});
+  }
+  for (const OutputFile& other : outputs) {
+    if (other.option == output.option || other.path.empty()) continue;
+    if (!IsSameFile(output.path, other.path)) continue;
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = fmt::format("{}: wanted a file for each of {} and {}",
+                                        MakePrintable(output.path), output.option, other.option),
+                 .hint = "name another file with one of them"});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> CheckOutputs(const std::vector<OutputFile>& outputs,
+                          const std::vector<InputFile>& inputs) {
+  for (const OutputFile& output : outputs) {
+    if (output.path.empty()) continue;
+    if (auto alone = CheckAlone(output, outputs, inputs); !alone) return alone;
+    auto writable = output.replaced ? CheckReplaceable(output.path) : CheckWritable(output.path);
+    if (!writable) return writable;
+  }
+  return {};
+}
+
+namespace {
+
+// Beside `target`, until it takes its place; otherwise it is removed.
+class FileBeside {
+ public:
+  // errno is that of the attempt, where it is not open.
+  explicit FileBeside(const std::string& target)
+      : target_(target),
+        path_(target + ".XXXXXX"),
+        file_(mkostemp(path_.data(), O_CLOEXEC)),
+        is_left_(file_.Open()) {}
+  ~FileBeside() {
+    if (is_left_) unlink(path_.c_str());
+  }
+  FileBeside(const FileBeside&) = delete;
+  FileBeside& operator=(const FileBeside&) = delete;
+
+  bool Open() const { return file_.Open(); }
+
+  // With the mode and, where that is allowed, the owner of `like`. errno; 0: done.
+  int Write(const struct stat& like, const std::string& text) const {
+    std::ignore = fchown(file_.Get(), like.st_uid, like.st_gid);
+    if (const int code = WriteAll(file_.Get(), text); code != 0) return code;
+    const bool kept = fchmod(file_.Get(), like.st_mode & 07777) == 0 && fsync(file_.Get()) == 0;
+    return kept ? 0 : errno;
+  }
+
+  // errno; 0: done.
+  int TakePlace() {
+    if (rename(path_.c_str(), target_.c_str()) != 0) return errno;
+    is_left_ = false;
+    return 0;
+  }
+
+ private:
+  std::string target_;
+  std::string path_;
+  UniqueFd file_;
+  bool is_left_;
+};
+
+// Of a file that is not there yet, as open() would make it.
+struct stat MakeFreshStat(mode_t mode) {
+  struct stat fresh {};
+  fresh.st_mode = mode;
+  fresh.st_uid = geteuid();
+  fresh.st_gid = getegid();
+  return fresh;
+}
+
+mode_t ReadUmask() {
+  const mode_t mask = umask(0);  // there is no other way to read it
+  umask(mask);
+  return mask;
+}
+
+// What a file beside it would not reach: whoever reads there has this one open.
+bool IsOwnStream(const struct stat& found) {
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat own {};
+    if (fstat(fd, &own) == 0 && IsSame(own, found)) return true;
+  }
+  return false;
+}
+
+// Not where there is no room: what is there would be lost.
+bool MayOverwriteAfter(int code) {
+  return code == EACCES || code == EPERM || code == EROFS || code == EBUSY || code == ENAMETOOLONG;
+}
+
+// nullopt: the mode of a new file is 0644, and another one keeps its own.
+Result<void> Overwrite(const std::string& path, const std::string& text,
+                       std::optional<mode_t> mode) {
+  UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, mode.value_or(0644)));
   if (!file.Open()) return Fail(MakeWriteError(path, errno));
-  // A device or a pipe keeps its mode.
+  // A device or a pipe keeps its mode, and has no length.
   struct stat found {};
-  const bool narrowed = fstat(file.Get(), &found) == 0 &&
-                        (!S_ISREG(found.st_mode) ||
-                         (fchmod(file.Get(), kOwnerOnly) == 0 && ftruncate(file.Get(), 0) == 0));
-  if (!narrowed) return Fail(MakeWriteError(path, errno));
+  const bool ready = fstat(file.Get(), &found) == 0 &&
+                     (!S_ISREG(found.st_mode) ||
+                      ((!mode || fchmod(file.Get(), *mode) == 0) && ftruncate(file.Get(), 0) == 0));
+  if (!ready) return Fail(MakeWriteError(path, errno));
   if (const int code = WriteAll(file.Get(), text); code != 0) {
     return Fail(MakeWriteError(path, code));
   }
   if (close(file.Release()) != 0) return Fail(MakeWriteError(path, errno));
   return {};
+}
+
+// See WritePrivateFile; `mode` as in Overwrite.
+Result<void> WriteWhole(const std::string& path, const std::string& text,
+                        std::optional<mode_t> mode) {
+  struct stat found {};
+  const bool is_there = stat(path.c_str(), &found) == 0;
+  if (is_there && access(path.c_str(), W_OK) != 0) return Fail(MakeWriteError(path, errno));
+  struct stat link {};
+  const bool leads_nowhere = !is_there && lstat(path.c_str(), &link) == 0;
+  if (leads_nowhere || (is_there && (!S_ISREG(found.st_mode) || IsOwnStream(found)))) {
+    return Overwrite(path, text, mode);
+  }
+  if (!is_there) found = MakeFreshStat(0644 & ~ReadUmask());
+  if (mode) found.st_mode = *mode;
+  std::error_code unresolved;
+  const auto target = std::filesystem::weakly_canonical(path, unresolved);
+  FileBeside beside(unresolved ? path : target.string());
+  int code = beside.Open() ? 0 : errno;
+  if (code == 0) {
+    code = beside.Write(found, text);
+    if (code != 0) return Fail(MakeWriteError(path, code));
+    code = beside.TakePlace();
+  }
+  if (code == 0) return {};
+  return MayOverwriteAfter(code) ? Overwrite(path, text, mode) : Fail(MakeWriteError(path, code));
+}
+
+}  // namespace
+
+Result<void> WritePrivateFile(const std::string& path, const std::string& text) {
+  return WriteWhole(path, text, 0600);
+}
+
+Result<void> WriteResultFile(const std::string& path, const std::string& text) {
+  return WriteWhole(path, text, std::nullopt);
 }
 
 Result<void> WriteNewFile(const std::string& path, const std::string& text) {
@@ -91,31 +258,15 @@ Result<void> WriteNewFile(const std::string& path, const std::string& text) {
   return Fail(MakeWriteError(path, code));
 }
 
-Result<void> WriteResultFile(const std::string& path, const std::string& text) {
-  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!file.Open()) return Fail(MakeWriteError(path, errno));
-  if (const int code = WriteAll(file.Get(), text); code != 0) {
-    return Fail(MakeWriteError(path, code));
-  }
-  return {};
-}
-
 namespace {
 
-// A file beside `target` with that mode and, where that is allowed, owner, which then takes its
-// place. `path`: as the user named it.
+// `path`: as the user named it.
 Result<void> Replace(const std::string& path, const std::string& target, const struct stat& like,
                      const std::string& text) {
-  std::string beside = target + ".XXXXXX";
-  const UniqueFd file(mkostemp(beside.data(), O_CLOEXEC));
-  if (!file.Open()) return Fail(MakeWriteError(path, errno));
-  std::ignore = fchown(file.Get(), like.st_uid, like.st_gid);
-  int code = WriteAll(file.Get(), text);
-  const bool replaced = code == 0 && fchmod(file.Get(), like.st_mode & 07777) == 0 &&
-                        fsync(file.Get()) == 0 && rename(beside.c_str(), target.c_str()) == 0;
-  if (replaced) return {};
-  if (code == 0) code = errno;
-  unlink(beside.c_str());
+  FileBeside beside(target);
+  int code = beside.Open() ? beside.Write(like, text) : errno;
+  if (code == 0) code = beside.TakePlace();
+  if (code == 0) return {};
   return Fail(MakeWriteError(path, code));
 }
 
@@ -134,13 +285,33 @@ Result<void> ReplaceFile(const std::string& path, const std::string& text) {
 Result<void> PublishFile(const std::string& path, const std::string& text) {
   struct stat found {};
   if (stat(path.c_str(), &found) == 0) {
-    return S_ISREG(found.st_mode) ? ReplaceFile(path, text) : WriteResultFile(path, text);
+    const bool is_replaced = S_ISREG(found.st_mode) && !IsOwnStream(found);
+    return is_replaced ? ReplaceFile(path, text) : Overwrite(path, text, std::nullopt);
   }
-  struct stat fresh {};
-  fresh.st_mode = 0644;
-  fresh.st_uid = geteuid();
-  fresh.st_gid = getegid();
-  return Replace(path, path, fresh, text);
+  return Replace(path, path, MakeFreshStat(0644), text);
+}
+
+Result<void> ReplaceUnchanged(const std::string& path, const std::string& was,
+                              const std::string& text) {
+  const auto now = ReadTextFile(path);
+  if (!now) return Fail(now.error());
+  if (*now == was) return ReplaceFile(path, text);
+  return Fail({.kind = ErrorKind::kUsage,
+               .message = MakePrintable(path) + ": was changed meanwhile",
+               .hint = "run the command again"});
+}
+
+FolderLock::FolderLock(const std::string& path) {
+  constexpr int kTries = 100;
+  constexpr std::chrono::milliseconds kPause{100};
+  std::error_code failed;
+  const auto file =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path, failed), failed);
+  folder_ = UniqueFd(open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int i = 0; folder_.Open() && i < kTries; ++i) {
+    if (flock(folder_.Get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 std::string FormatArgument(const std::string& path) {

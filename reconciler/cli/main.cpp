@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <iostream>
@@ -149,7 +151,7 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
                "Prompt once for the password that sudo wants on the nodes");
   app.add_option("--parallelism", context.at_once,
                  "How many nodes are read, or changed, at the same time; default: all")
-      ->check(reconciler::InRange(1, kMostNodesAtOnce));
+      ->transform(reconciler::InRange(1, kMostNodesAtOnce));
   app.fallthrough();  // all of these may also stand behind the command
   app.parse_complete_callback([&context] { PromptSudoPassword(context); });
   AddInit(app, context);
@@ -204,6 +206,16 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
   }
 }
 
+// Where the caller closed stdin, stdout or stderr, a file that is opened would take its number, and
+// what is printed would go into that file. What takes its place here can be neither read nor
+// written, and not be opened again as /dev/stdout either.
+void OccupyClosedStreams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    const bool is_closed = fcntl(fd, F_GETFD) == -1 && errno == EBADF;
+    if (is_closed && open("/", O_PATH | O_DIRECTORY) != fd) return;  // the lowest free number
+  }
+}
+
 // A result that did not arrive is none, whatever it said.
 int JudgeOutput(reconciler::cli::CheckedStdout& output, const reconciler::cli::Context& context) {
   using reconciler::cli::kFine;
@@ -218,6 +230,7 @@ int JudgeOutput(reconciler::cli::CheckedStdout& output, const reconciler::cli::C
 }  // namespace
 
 int main(int argc, char** argv) {
+  OccupyClosedStreams();
   // A reader that goes away (`plan | head`) ends us by a write error, not by a signal in mid-apply.
   std::signal(SIGPIPE, SIG_IGN);
   reconciler::cli::CheckedStdout output;

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
@@ -26,25 +27,21 @@ void AddReportOutput(CLI::App& command, ReportOutput& output) {
   command.add_option("--format", output.format, "How to print it")
       ->check(CLI::IsMember({"text", "json", "markdown"}))
       ->capture_default_str();
-  command.add_option("--junit", output.junit,
-                     "Write the report to this file too, as JUnit XML for CI systems");
-  command.add_option("--report", output.html,
-                     "Write the report to this file too, as one HTML page that needs no network");
-  command.add_option("--prometheus", output.prometheus,
-                     "Write metrics to this file, for the textfile collector of node_exporter");
+  AddPath(command, "--junit", output.junit,
+          "Write the report to this file too, as JUnit XML for CI systems");
+  AddPath(command, "--report", output.html,
+          "Write the report to this file too, as one HTML page that needs no network");
+  AddPath(command, "--prometheus", output.prometheus,
+          "Write metrics to this file, for the textfile collector of node_exporter");
 }
 
-bool CanWriteReport(const ReportOutput& output) {
-  for (const std::string* path : {&output.junit, &output.html, &output.prometheus}) {
-    if (path->empty()) continue;
-    const bool replaced = path == &output.prometheus;
-    if (const auto writable = replaced ? CheckReplaceable(*path) : CheckWritable(*path);
-        !writable) {
-      PrintError(writable.error(), kUsageOrManifest);
-      return false;
-    }
-  }
-  return true;
+bool CanWriteReport(const ReportOutput& output, const std::vector<InputFile>& inputs) {
+  const auto fit = CheckOutputs({{"--junit", output.junit},
+                                 {"--report", output.html},
+                                 {"--prometheus", output.prometheus, /*replaced=*/true}},
+                                inputs);
+  if (!fit) PrintError(fit.error(), kUsageOrManifest);
+  return fit.has_value();
 }
 
 int WriteReport(const Report& report, const ReportOutput& output) {
@@ -74,7 +71,7 @@ std::optional<Report> ReadReportFile(const std::string& path) {
   }
   auto report = ParseReport(*text);
   if (!report) {
-    PrintError(AddContext(std::move(report).error(), path), kUsageOrManifest);
+    PrintError(AddContext(std::move(report).error(), MakePrintable(path)), kUsageOrManifest);
     return std::nullopt;
   }
   return std::move(*report);

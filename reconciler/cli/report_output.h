@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "reconciler/cli/files.h"
 #include "reconciler/verify/report/report.h"
 
 namespace CLI {
@@ -21,9 +23,9 @@ struct ReportOutput {
 
 void AddReportOutput(CLI::App& command, ReportOutput& output);
 
-// Whether its files can be written, as far as that can be known before there is a report; what is
-// wrong is printed.
-bool CanWriteReport(const ReportOutput& output);
+// Whether its files can be written, as far as that can be known before there is a report, and are
+// none of `inputs`; what is wrong is printed.
+bool CanWriteReport(const ReportOutput& output, const std::vector<InputFile>& inputs);
 
 // Prints the report and writes its files. kFine, or what a file that could not be written makes of
 // it; that error is printed.

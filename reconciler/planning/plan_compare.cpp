@@ -184,8 +184,22 @@ std::set<std::string> FindIdsBeside(const Plan& saved, const Plan& fresh) {
   return ids;
 }
 
+namespace {
+
+// A document of the program, or the first part of one: a manifest may be JSON too, or YAML in
+// braces, but has no `format`.
+bool IsDocument(std::string_view text) {
+  if (!text.starts_with('{')) return false;
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_discarded()) return json.contains("format");
+  const std::size_t key = text.find_first_not_of(" \t\r\n", 1);
+  return key != std::string_view::npos && text.substr(key).starts_with("\"format\"");
+}
+
+}  // namespace
+
 Result<std::optional<Plan>> ParseSavedPlan(const std::string& text, const std::string& file) {
-  if (!text.starts_with('{')) return std::nullopt;
+  if (!IsDocument(text)) return std::nullopt;
   auto plan = ParsePlan(text);
   if (!plan) return Fail(AddContext(std::move(plan).error(), file));
   if (plan->id != ComputePlanDigest(*plan)) {

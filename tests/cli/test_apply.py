@@ -77,6 +77,33 @@ PARTIAL: not reached, and not changed: spark-2; nothing was changed, not verifie
         self.assert_ends(self.spark("apply", "--only", "memlock", "--yes", "--brief", "--events", "events"), 3)
         self.assertEqual([json.loads(line)["exit_code"] for line in self.read("events").splitlines()], [3])
 
+    def test_events_of_an_earlier_run_do_not_stay_where_this_one_fails_early(self):
+        self.write("bad.yaml", "nodes: []\n")
+        for command in ("apply none.yaml", "apply bad.yaml", "apply --manifest cluster.yaml", "apply --node spark-3", "rollback bad.yaml",
+                        "rollback", "uninstall none.yaml"):
+            with self.subTest(command):
+                self.write("events", '{"event": "ended", "exit_code": 0}\n')
+                done = self.spark(*command.split(), "--yes", "--events", "events")
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertEqual([json.loads(line)["exit_code"] for line in self.read("events").splitlines()], [1])
+
+    def test_a_manifest_is_read_once_so_that_it_may_come_by_a_pipe(self):
+        done = self.spark("apply", "/dev/stdin", "--yes", stdin=OUT_OF_REACH)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("nothing is known: 2 of 2 nodes not reached.", done.stdout)
+
+    def test_a_manifest_may_be_json_or_yaml_in_braces(self):
+        access = {"user": "nobody", "port": 1}
+        manifest = {"api_version": "spark-reconcile/v1", "cluster": "lab", "access": {"become": "none", "connect_timeout_s": 5},
+                    "nodes": [{"name": f"spark-{number}", "address": f"127.0.0.{number}", "access": access} for number in (1, 2)],
+                    "fabric": {"topology": "direct", "subnets": ["192.168.177.0/24", "192.168.178.0/24"]}}
+        text = json.dumps(manifest)
+        for braces in (text, text.replace('"', "")):
+            self.write("cluster.yaml", braces)
+            done = self.spark("apply", "--yes")
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("nothing is known: 2 of 2 nodes not reached.", done.stdout)
+
     def test_events_that_cannot_be_written_are_an_error_before_any_node_is_read(self):
         self.assert_ends(self.spark("apply", "--yes", "--events", "no/events"), 1, out="",
                          err="no/events: cannot be written: No such file or directory\n")

@@ -43,8 +43,8 @@ BAD_VALUES = (
     ("rollback --to -1", "--to: Value -1 not in range 0 to 1000000"),
     ("rollback --to x", "--to: Value x not in range 0 to 1000000"),
     ("graph --format xml", "--format: xml not in {text,dot,mermaid,svg,json}"),
-    ("report", "reports is required"),
-    ("report a b c", "reports: At Most 2 required but received 3"),
+    ("report", "report is required"),
+    ("report a b c", "unknown argument 'c'"),
     ("report a --format xml", "--format: xml not in {text,json,markdown}"),
     ("report a b --noise 101", "--noise: Value 101 not in range 0 to 100"),
     ("hostfile --format xml", "--format: xml not in {openmpi,mpich,torchrun,json}"),
@@ -61,6 +61,7 @@ BAD_VALUES = (
     ("drill --node spark-1 --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("init --topology xml", "--topology: xml not in {direct,ring,switch}"),
     ("init --nodes many", "--nodes: Value many not in range 2 to 64"),
+    ("init --nodes 065", "--nodes: Value 065 not in range 2 to 64"),
     ("init --nodes -1", "--nodes: Value -1 not in range 2 to 64"),
     ("access --sudoers", "--sudoers requires --fix"),
     ("access --fix --format json", "--fix excludes --format"),
@@ -499,6 +500,40 @@ ada ALL=(root) NOPASSWD: /usr/bin/sh -s -- *, /bin/sh -s -- *
 unknown command 'aply', did you mean 'apply'?
   hint: known: {", ".join(COMMANDS)}
 """)
+
+    def test_a_number_with_zeros_before_it_is_decimal(self):
+        self.assertIn("# 10 DGX Sparks on a switch.\n", self.spark("init", "-", "--topology", "switch", "--nodes", "010").stdout)
+        self.write("away.yaml", OUT_OF_REACH)
+        self.assertEqual(self.spark("apply", "away.yaml", "--yes", "--lock-timeout", "08").returncode, 3)
+
+    def test_a_path_is_not_empty(self):
+        for command, name in (("plan --out", "--out"), ("drift --junit", "--junit"), ("verify --report", "--report"),
+                              ("verify --prometheus", "--prometheus"), ("apply --events", "--events"),
+                              ("rollback --log-file", "--log-file"), ("apply --manifest", "--manifest"), ("apply", "file"),
+                              ("graph --report", "--report"), ("plan", "manifest"), ("validate", "manifest"), ("init", "manifest")):
+            with self.subTest(command):
+                self.assert_ends(self.spark(*command.split(), ""), 1, out="", err=f"""\
+{name}: wanted the path of a file, found nothing
+  hint: `spark-reconcile {command.split()[0]} --help` lists what it takes
+""")
+
+    def test_a_manifest_has_an_end(self):
+        for name in ("/dev/zero", "/dev/stdin"):
+            self.assert_ends(self.spark("validate", name, stdin="#" * (1 << 20) + "\n"), 1, out="",
+                             err=f"{name}: wanted at most 1 MiB, found more\n")
+
+    def test_a_report_alone_has_no_codes_of_a_comparison(self):
+        shown = self.spark("help", "report").stdout
+        self.assertIn("""
+  0   done, and nothing is wrong
+  1   wrong arguments, or a report that is not valid
+  6   of two reports: something got worse
+  7   of two reports: something was not measured again, and nothing got worse
+""", shown)
+
+    def test_help_has_the_codes_of_signals(self):
+        self.assertIn("\n  130 interrupted, and every node was reverted; where a signal ended the program at once, 128 and its "
+                      "number: SIGHUP 129, SIGINT 130, SIGTERM 143\n", self.spark("help", "apply").stdout)
 
     def test_a_folder_is_no_manifest(self):
         self.assert_ends(self.spark("validate", "."), 1, out="",

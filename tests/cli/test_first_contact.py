@@ -1,5 +1,6 @@
 """From nothing to a manifest, and the first look at its nodes."""
 
+import concurrent.futures
 import os
 import pty
 import signal
@@ -57,7 +58,8 @@ the given options: management address 192.168.177.1 of node 'spark-1' lies in fa
         self.assertFalse(os.path.exists(os.path.join(self.folder, "new.yaml")))
 
     def test_an_address_with_a_port_is_refused_before_any_node_is_read(self):
-        self.assert_ends(self.spark("discover", "127.0.0.1:22", "127.0.0.2"), 1, out="", err="""\
+        for address in ("127.0.0.1:22", "ada@127.0.0.1:22"):
+            self.assert_ends(self.spark("discover", address, "127.0.0.2"), 1, out="", err="""\
 wanted an address without a port, found '127.0.0.1:22'
   hint: give it an entry in ~/.ssh/config with its Port, and name that
 """)
@@ -149,6 +151,56 @@ class Nodes(CliTest):
         self.assertEqual(self.read("switch.yaml"), before)
         self.assertEqual(sorted(os.listdir(self.folder)), ["cluster.yaml", "switch.yaml"])
 
+    def test_a_node_goes_from_adopt_too(self):
+        before = self.read("switch.yaml")
+        adopt = "adopt:\n  - {file: /etc/netplan/40-cx7.yaml, nodes: {spark-1: aaaaaaaaaaaa%s}}\n"
+        self.write("switch.yaml", before + adopt % ", spark-3: bbbbbbbbbbbb"
+                   + "  - {unit: fabric.service, nodes: {spark-3: cccccccccccc}}\n")
+        self.assert_ends(self.spark("remove-node", "spark-3", "switch.yaml", "--yes"), 0, err="")
+        self.assertTrue(self.read("switch.yaml").endswith(adopt % ""), self.read("switch.yaml"))
+
+    def test_edits_at_the_same_time_are_all_in_it(self):
+        numbers = range(4, 8)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            runs = list(pool.map(lambda n: self.spark("add-node", f"spark-{n}", f"192.168.1.{20 + n}", "switch.yaml"), numbers))
+        for done in runs:
+            self.assert_ends(done, 0, err="")
+        for number in numbers:
+            self.assertIn(f"name: spark-{number},", self.read("switch.yaml"))
+
+    def test_an_edit_while_a_question_waits_is_not_lost(self):
+        child, terminal = pty.fork()
+        if child == 0:
+            try:
+                os.chdir(self.folder)
+                os.execv(PROGRAM, [PROGRAM, "remove-node", "spark-3", "switch.yaml"])
+            finally:
+                os._exit(127)
+        self.addCleanup(os.close, terminal)
+        shown = b""
+        while b"Type 'yes' to continue: " not in shown:
+            shown += os.read(terminal, 4096)
+        self.assert_ends(self.spark("add-node", "spark-4", "192.168.1.24", "switch.yaml"), 0, err="")
+        before = self.read("switch.yaml")
+        os.write(terminal, b"yes\n")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 1)
+        said = os.read(terminal, 4096).decode()
+        self.assertTrue(said.endswith("switch.yaml: was changed meanwhile\r\n  hint: run the command again\r\n"), said)
+        self.assertEqual(self.read("switch.yaml"), before)
+
+    def test_a_name_with_a_blank_is_quoted_in_commands(self):
+        done = self.spark("init", "my switch.yaml", "--topology", "switch")
+        self.assertIn("my switch.yaml is written: 4 nodes. ", done.stdout)
+        self.assertIn("\n  spark-reconcile plan 'my switch.yaml'\n", done.stdout)
+        done = self.spark("add-node", "spark-5", "192.168.1.25", "my switch.yaml")
+        self.assertTrue(done.stdout.endswith("\nnext: spark-reconcile trust 'my switch.yaml', access 'my switch.yaml', "
+                                             "plan 'my switch.yaml'; then apply 'my switch.yaml'\n"), done.stdout)
+        done = self.spark("remove-node", "spark-5", "my switch.yaml", "--yes")
+        self.assertIn("unless `spark-reconcile uninstall 'my switch.yaml' --node spark-5` ran before: afterwards my switch.yaml "
+                      "does not name it\n", done.stdout)
+        self.assertTrue(done.stdout.endswith("next: spark-reconcile plan 'my switch.yaml'; then apply 'my switch.yaml' "
+                                             "--allow-node-removal\n"), done.stdout)
+
     def test_an_edit_that_makes_no_valid_manifest_changes_nothing(self):
         before = self.read("switch.yaml")
         done = self.spark("add-node", "spark-4", "192.168.177.9", "switch.yaml")
@@ -180,6 +232,13 @@ class OutOfReach(CliTest):
         self.assertTrue(done.stderr.endswith("where a host key is not known: compare it as said above, then give "
                                              "--accept-new\n"), done.stderr)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "new.yaml")))
+
+    def test_discover_takes_a_user_for_each_node(self):
+        done = self.spark("discover", "ada@192.0.2.1", "192.0.2.2", before=("unshare", "-rn"))
+        self.assertEqual(done.returncode, 3, done.stderr)
+        done = self.spark("discover", "ada lovelace@192.0.2.1", "192.0.2.2")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("a login name", done.stderr)
 
     def test_discover_does_not_begin_where_the_file_is_there(self):
         self.assert_ends(self.spark("discover", "-o", "cluster.yaml", "127.0.0.2", "127.0.0.3"), 1, out="",

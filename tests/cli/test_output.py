@@ -1,5 +1,6 @@
-"""Results that cannot be written: a full disk, and a reader that has gone away."""
+"""Results that cannot be written: a full disk, a reader that has gone away, and a file that is something else."""
 
+import json
 import os
 import subprocess
 import unittest
@@ -18,6 +19,11 @@ PRINTS = ("validate", "plan", "plan --format json", "plan --format markdown", "p
           "hostfile --format json", "lock list --format json", "explain", "explain --format json",
           "version --format json", "schema", "schema plan", "--help",
           "--version", "plan --help")
+
+
+# Each command that writes files, and the option.
+WRITES = ("plan --out", "drift --junit", "drift --prometheus", "verify --junit", "verify --report", "verify --prometheus",
+          "apply --yes --events", "apply --yes --log-file", "rollback --yes --events", "uninstall --yes --log-file")
 
 
 class Output(CliTest):
@@ -52,6 +58,52 @@ class Output(CliTest):
                     os.close(writing)
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertTrue(done.stderr.endswith(CLOSED), done.stderr)
+
+    def test_a_manifest_that_is_read_is_not_overwritten(self):
+        for command in WRITES:
+            with self.subTest(command):
+                done = self.spark(*command.split(), "./cluster.yaml", "cluster.yaml")
+                self.assert_ends(done, 1, out="", err=f"""\
+./cluster.yaml: is the manifest that is read
+  hint: name another file with {command.split()[-1]}
+""")
+                self.assertEqual(self.read("cluster.yaml"), OUT_OF_REACH)
+
+    def test_a_saved_plan_and_its_manifest_are_not_overwritten(self):
+        self.assert_ends(self.spark("plan", "--out", "plan.json"), 3)
+        plan = self.read("plan.json")
+        for name, what in (("plan.json", "saved plan"), ("cluster.yaml", "manifest")):
+            for option in ("--events", "--log-file"):
+                self.assert_ends(self.spark("apply", "plan.json", "--yes", option, name), 1, out="", err=f"""\
+{name}: is the {what} that is read
+  hint: name another file with {option}
+""")
+        self.assertEqual((self.read("plan.json"), self.read("cluster.yaml")), (plan, OUT_OF_REACH))
+
+    def test_two_options_do_not_write_one_file(self):
+        for command, one, other in (("apply --yes", "--events", "--log-file"), ("drift", "--junit", "--prometheus"),
+                                    ("verify", "--junit", "--report")):
+            with self.subTest(command):
+                self.assert_ends(self.spark(*command.split(), one, "x", other, "./x"), 1, out="", err=f"""\
+x: wanted a file for each of {one} and {other}
+  hint: name another file with one of them
+""")
+                self.assertEqual(os.listdir(self.folder), ["cluster.yaml"])
+        self.assert_ends(self.spark("drift", "--junit", "/dev/null", "--prometheus", "/dev/null"), 3)
+
+    def closing(self, number):
+        return ("sh", "-c", f'exec "$@" {number}>&-', "sh")
+
+    def test_no_file_takes_the_place_of_a_closed_stream(self):
+        for number, said in ((1, "stdout: cannot be written: Bad file descriptor\n"), (2, "")):
+            with self.subTest(number):
+                done = self.spark("apply", "--yes", "--brief", "--events", "events", before=self.closing(number))
+                self.assertEqual(done.returncode, 3)
+                self.assertTrue(done.stderr.endswith(said), done.stderr)
+                self.assertEqual([json.loads(line)["event"] for line in self.read("events").splitlines()], ["ended"])
+        done = self.spark("validate", before=self.closing(1))
+        self.assert_ends(done, 1, out="", err="stdout: cannot be written: Bad file descriptor\n")
+        self.assertEqual(self.spark("validate", before=self.closing(0)).returncode, 0)
 
     def test_what_prints_nothing_loses_nothing(self):
         self.write("cluster.yaml", "")

@@ -107,7 +107,7 @@ slower since 2026-11-23 03:12 UTC
         page = self.read("page.html")
         self.assertIn("<h1>homelab: nothing got worse</h1>", page)
         self.assertIn("<td>6.11.0-1016-nvidia</td><td>6.17.0-1001-nvidia</td><td>spark-1, spark-2</td>", page)
-        self.assert_ends(self.spark("report", "yesterday.json", "today.json", "--report", "none/page.html"), 1, out=text.stdout,
+        self.assert_ends(self.spark("report", "yesterday.json", "today.json", "--report", "none/page.html"), 1, out="",
                          err="none/page.html: cannot be written: No such file or directory\n")
 
     def test_two_reports_are_no_junit_and_no_metrics(self):
@@ -142,7 +142,16 @@ slower since 2026-11-23 03:12 UTC
 
     def test_a_page_that_cannot_be_written_is_an_error(self):
         done = self.spark("report", "today.json", "--report", "none/page.html")
-        self.assert_ends(done, 1, err="none/page.html: cannot be written: No such file or directory\n")
+        self.assert_ends(done, 1, out="", err="none/page.html: cannot be written: No such file or directory\n")
+
+    def test_a_report_that_is_read_is_not_overwritten(self):
+        before = self.read("today.json")
+        for files in (("today.json",), ("today.json", "yesterday.json"), ("yesterday.json", "today.json")):
+            self.assert_ends(self.spark("report", *files, "--report", "./today.json"), 1, out="", err="""\
+./today.json: is the report that is read
+  hint: name another file with --report
+""")
+            self.assertEqual(self.read("today.json"), before)
 
 
 class GraphWithReport(CliTest):

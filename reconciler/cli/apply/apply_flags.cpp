@@ -2,14 +2,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include "reconciler/cli/context.h"
 #include "reconciler/cli/range.h"
 
 namespace reconciler::cli {
 
 void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
-  command.add_option(
-      "--events", flags.events_file,
-      "Write one JSON object per event to this file (- is stdout; all else goes to stderr)");
+  AddPath(command, "--events", flags.events_file,
+          "Write one JSON object per event to this file (- is stdout; all else goes to stderr)");
   command
       .add_option("--progress", flags.progress,
                   "live: a line per node that is redrawn, on a terminal that can; plain: a line "
@@ -19,20 +19,20 @@ void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
   command.add_flag(
       "-v,--verbose", flags.verbosity,
       "Show the commands that run besides the listed changes too; -vv: connections too");
-  command.add_option("--log-file", flags.log_file,
-                     "Append all that -vv shows to this file, with times, whatever is shown");
+  AddPath(command, "--log-file", flags.log_file,
+          "Append all that -vv shows to this file, with times, whatever is shown");
   command.add_flag("--yes", flags.yes, "Do not prompt for confirmation");
   command.add_flag("--brief", flags.brief, "Show the plan without the files' diffs");
   command.add_flag("--no-verify", flags.no_verify, "Do not end with the manifest's verification");
   command
       .add_option("--revert-after", flags.times.revert_after,
                   "Seconds without progress after which a node reverts the plan")
-      ->check(InRange(5, 3600))
+      ->transform(InRange(5, 3600))
       ->capture_default_str();
   command
       .add_option("--lock-timeout", flags.lock_timeout_s,
                   "Seconds to wait while another apply runs, instead of ending with exit code 9")
-      ->check(InRange(0, 86400))
+      ->transform(InRange(0, 86400))
       ->capture_default_str();
   command.add_flag("--allow-unreached", flags.allow_unreached,
                    "Go on without the nodes that cannot be reached");

@@ -13,10 +13,10 @@
 #include "reconciler/cli/apply/apply_display.h"
 #include "reconciler/cli/apply/apply_refusals.h"
 #include "reconciler/cli/apply/apply_report.h"
-#include "reconciler/cli/apply/event_log.h"
 #include "reconciler/cli/apply/interrupt.h"
 #include "reconciler/cli/apply/logged_dial.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/file_output.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/planning/layout.h"
 #include "reconciler/planning/text/overridden.h"
@@ -297,20 +297,32 @@ class ApplyRun {
 
 }  // namespace
 
+int RunWithEvents(const ApplyFlags& flags, const std::vector<InputFile>& inputs,
+                  const std::function<int(EventLog&)>& run) {
+  const bool to_stdout = flags.events_file == "-";
+  const StdoutToStderr redirected(to_stdout);
+  const auto fit = CheckOutputs(
+      {{"--events", to_stdout ? "" : flags.events_file}, {"--log-file", flags.log_file}}, inputs);
+  if (!fit) return PrintError(fit.error(), kUsageOrManifest);
+  auto log = EventLog::Open(flags.events_file);
+  if (!log) return PrintError(log.error(), kUsageOrManifest);
+  EnterInterruptPhase(InterruptPhase::kBefore);
+  const int code = run(**log);
+  const auto ended = (*log)->End(code);
+  if (ended) return code;
+  // Some of the events are no success, and less than any other outcome.
+  return PrintError(ended.error(), code == kFine ? kUsageOrManifest : code);
+}
+
 int RunApply(const Cluster& cluster, const PlanScope& scope, const std::optional<Plan>& saved,
-             const GenerationInfo& info, const ApplyFlags& flags, const Context& context) {
+             const GenerationInfo& info, const ApplyFlags& flags, const Context& context,
+             EventLog& log) {
   PlanScope wanted = scope;
   // A saved plan says for itself what it was made with: another one would not fit it.
   if (!saved) wanted.allow_half_cables = flags.allow_half_cables;
   auto display = ApplyDisplay::Open(flags, context.no_colour);
   if (!display) return PrintError(display.error(), kUsageOrManifest);
-  auto log = EventLog::Open(flags.events_file);
-  if (!log) return PrintError(log.error(), kUsageOrManifest);
-  const int code = ApplyRun(cluster, wanted, info, flags, context, **display, **log).Execute(saved);
-  const auto ended = (*log)->End(code);
-  if (ended) return code;
-  // Some of the events are no success, and less than any other outcome.
-  return PrintError(ended.error(), code == kFine ? kUsageOrManifest : code);
+  return ApplyRun(cluster, wanted, info, flags, context, **display, log).Execute(saved);
 }
 
 }  // namespace reconciler::cli

@@ -20,10 +20,15 @@ Result<std::unique_ptr<EventLog>> EventLog::Open(const std::string& events_file)
   const int fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                            : open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return Fail(MakeWriteError(name, errno));
-  return std::unique_ptr<EventLog>(new EventLog(name, fd));
+  std::unique_ptr<EventLog> log(new EventLog(name, fd));
+  log->PrepareEnd();
+  return log;
 }
 
-EventLog::~EventLog() { std::ignore = Close(); }
+EventLog::~EventLog() {
+  std::ignore = DropPreparedEnd();
+  std::ignore = Close();
+}
 
 Result<void> EventLog::Close() {
   if (fd_ < 0) return {};
@@ -38,7 +43,10 @@ Result<void> EventLog::Close() {
 
 void EventLog::Write(const Event& event) {
   const std::lock_guard lock(mutex_);
-  apply_id_ = event.apply_id;
+  if (apply_id_ != event.apply_id) {
+    apply_id_ = event.apply_id;
+    PrepareEnd();
+  }
   nlohmann::ordered_json fields = {{"event", ToString(event.type)}};
   if (!event.node.empty()) fields["node"] = EncodeText(event.node);
   if (!event.plugin.empty()) fields["plugin"] = event.plugin;
@@ -53,17 +61,43 @@ void EventLog::Write(const Event& event) {
 
 Result<void> EventLog::End(int exit_code) {
   const std::lock_guard lock(mutex_);
-  WriteLine({{"event", "ended"}, {"exit_code", exit_code}});
+  if (DropPreparedEnd()) WriteLine({{"event", "ended"}, {"exit_code", exit_code}});
   return Close();
+}
+
+void EventLog::PrepareEnd() {
+  if (fd_ < 0) return;
+  nlohmann::ordered_json line = MakeLine({{"event", "ended"}, {"exit_code", 0}});
+  line["time"] = "";
+  const std::string text = line.dump();
+  constexpr std::string_view kTime = "\"time\":\"";
+  constexpr std::string_view kCode = "0}";
+  const std::size_t time = text.find(kTime) + kTime.size();
+  const std::size_t code = text.size() - kCode.size();
+  auto ended = std::make_unique<EndedLine>(
+      EndedLine{fd_, text.substr(0, time), text.substr(time, code - time), "}\n"});
+  const EndedLine* before = prepared_.empty() ? nullptr : prepared_.back().get();
+  if (SetEndedLine(before, ended.get())) prepared_.push_back(std::move(ended));
+}
+
+bool EventLog::DropPreparedEnd() {
+  if (prepared_.empty()) return true;
+  if (!SetEndedLine(prepared_.back().get(), nullptr)) return false;
+  prepared_.clear();
+  return true;
+}
+
+nlohmann::ordered_json EventLog::MakeLine(const nlohmann::ordered_json& fields) const {
+  nlohmann::ordered_json line = BeginLine("spark-reconcile/event/1");
+  if (!apply_id_.empty()) line["apply"] = apply_id_;
+  line.update(fields);
+  return line;
 }
 
 void EventLog::WriteLine(const nlohmann::ordered_json& fields) {
   if (fd_ < 0) return;
-  nlohmann::ordered_json line = BeginLine("spark-reconcile/event/1");
-  if (!apply_id_.empty()) line["apply"] = apply_id_;
-  line.update(fields);
   std::ostream out(&file_);
-  out << line.dump() << '\n' << std::flush;
+  out << MakeLine(fields).dump() << '\n' << std::flush;
 }
 
 }  // namespace reconciler::cli

@@ -4,8 +4,10 @@
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "reconciler/base/result.h"
+#include "reconciler/cli/apply/interrupt.h"
 #include "reconciler/cli/file_output.h"
 #include "reconciler/progress/events.h"
 
@@ -23,14 +25,19 @@ class EventLog {
   // Events that cannot be written are left out: an apply does not end because of them.
   void Write(const Event& event);
   // Writes the last event, with the exit code, and closes the file. An error: some events are
-  // missing in it.
+  // missing in it. An interrupt that ends the program before writes that event too.
   Result<void> End(int exit_code);
 
  private:
   // `fd` is owned; -1: none.
   EventLog(std::string name, int fd) : name_(std::move(name)), fd_(fd), file_(fd) {}
 
+  nlohmann::ordered_json MakeLine(const nlohmann::ordered_json& fields) const;
   void WriteLine(const nlohmann::ordered_json& fields);
+  // What an interrupt writes: it has the id, so that a new id wants a new one.
+  void PrepareEnd();
+  // False: an interrupt writes the last event.
+  bool DropPreparedEnd();
   Result<void> Close();
 
   std::mutex mutex_ = {};
@@ -38,6 +45,7 @@ class EventLog {
   int fd_;
   FileOutput file_;
   std::string apply_id_ = {};  // of the last event; empty: there was none
+  std::vector<std::unique_ptr<EndedLine>> prepared_ = {};  // the last one is in use
 };
 
 }  // namespace reconciler::cli

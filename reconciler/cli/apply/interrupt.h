@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace reconciler::cli {
@@ -31,6 +32,19 @@ struct InterruptTimes {
   int moment_s = 0;
 };
 void SetInterruptTimes(const InterruptTimes& times);
+
+// The last event of an apply, as an interrupt writes it that ends the program: the time (RFC 3339,
+// UTC, with milliseconds) and the exit code are put in then.
+struct EndedLine {
+  int fd = -1;
+  std::string before_time = {};
+  std::string after_time = {};  // up to the exit code
+  std::string after_code = {};
+};
+// Puts `line` in the place of `before`; nullptr: none. False: it is not `before` that stands there,
+// as where an interrupt has taken it, writes it, and ends the program. A line that stands there, or
+// stood there, must live until one of its successors was taken out with true.
+bool SetEndedLine(const EndedLine* before, const EndedLine* line);
 
 // What is said where the verification was not run or not finished. `applied`: there was something
 // to apply.

@@ -1,13 +1,15 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iostream>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "reconciler/apply/new_generation.h"
+#include "reconciler/base/text.h"
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/cli/file_output.h"
 #include "reconciler/planning/plan_compare.h"
 #include "reconciler/transport/text_file.h"
 
@@ -32,18 +34,24 @@ std::string FindManifestOf(const Plan& plan, const std::string& plan_file) {
   return plan.manifest;
 }
 
-// nullopt: the file is a manifest. A saved plan decides over the manifest and the scope.
-Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
-  const auto text = ReadManifest(options.selection.manifest);
+struct GivenFile {
+  std::string text = {};
+  std::optional<Plan> saved = std::nullopt;  // nullopt: the file is a manifest
+};
+
+// Once, since it may be a pipe. A saved plan decides over the manifest and the scope.
+Result<GivenFile> ReadGivenFile(ApplyOptions& options) {
+  auto text = ReadManifest(options.selection.manifest, kMostText);
   if (!text) return Fail(text.error());
-  auto plan = ParseSavedPlan(*text, options.selection.manifest);
-  if (plan && !*plan && !options.manifest_of_plan.empty()) {
+  const std::string name = MakePrintable(options.selection.manifest);
+  auto plan = ParseSavedPlan(*text, name);
+  if (!plan) return Fail(plan.error());
+  if (!*plan && !options.manifest_of_plan.empty()) {
     return Fail({.kind = ErrorKind::kUsage,
-                 .message = fmt::format("--manifest goes with a saved plan, found the manifest {}",
-                                        options.selection.manifest),
+                 .message = "--manifest goes with a saved plan, found the manifest " + name,
                  .hint = "leave --manifest out"});
   }
-  if (!plan || !*plan) return plan;
+  if (!*plan) return GivenFile{std::move(*text)};
   const PlanScope& given = options.selection.scope;
   if (!given.nodes.empty() || !given.only.empty()) {
     return Fail({.kind = ErrorKind::kUsage,
@@ -51,32 +59,44 @@ Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
                  .hint = "give them to `plan --out`"});
   }
   const auto permitted = CheckPermitted(
-      **plan, options.selection.manifest,
+      **plan, name,
       {.half_cables = options.flags.allow_half_cables, .overwrite_edited = given.overwrite_edited});
   if (!permitted) return Fail(permitted.error());
   options.selection.manifest = options.manifest_of_plan.empty()
                                    ? FindManifestOf(**plan, options.selection.manifest)
                                    : options.manifest_of_plan;
   options.selection.scope = MakeScope(**plan);
-  return plan;
+  return GivenFile{std::move(*text), std::move(*plan)};
+}
+
+int RunApplyOf(const GivenFile& given, const ApplyOptions& options, const Context& context,
+               EventLog& log) {
+  const std::string& manifest = options.selection.manifest;
+  const auto text =
+      given.saved ? ReadTextFile(manifest, kMostManifest) : Result<std::string>(given.text);
+  if (!text) {
+    Error error = text.error();
+    error.hint = "it is the manifest of the saved plan; --manifest names it where it is now";
+    return PrintError(error, kUsageOrManifest);
+  }
+  const auto cluster = LoadCluster(*text, manifest, options.selection.scope);
+  if (!cluster) return kUsageOrManifest;
+  return RunApply(*cluster, options.selection.scope, given.saved,
+                  MakeGenerationInfo(cluster->spec, cluster->text, manifest), options.flags,
+                  context, log);
 }
 
 int RunApplyCommand(ApplyOptions options, const Context& context) {
-  const StdoutToStderr redirected(options.flags.events_file == "-");
-  const auto saved = ReadSavedPlan(options);
-  if (!saved) return PrintError(saved.error(), kUsageOrManifest);
-  if (*saved) {
-    if (auto text = ReadTextFile(options.selection.manifest); !text) {
-      Error error = std::move(text).error();
-      error.hint = "it is the manifest of the saved plan; --manifest names it where it is now";
-      return PrintError(error, kUsageOrManifest);
-    }
-  }
-  const auto cluster = OpenCluster(options.selection);
-  if (!cluster) return kUsageOrManifest;
-  return RunApply(*cluster, options.selection.scope, *saved,
-                  MakeGenerationInfo(cluster->spec, cluster->text, options.selection.manifest),
-                  options.flags, context);
+  const std::string file = options.selection.manifest;
+  const auto given = ReadGivenFile(options);
+  const bool is_plan = given && given->saved;
+  const std::vector<InputFile> inputs = {{file, is_plan ? "saved plan" : "manifest"},
+                                         {options.selection.manifest, "manifest"},
+                                         {options.manifest_of_plan, "manifest"}};
+  return RunWithEvents(options.flags, inputs, [&](EventLog& log) {
+    return given ? RunApplyOf(*given, options, context, log)
+                 : PrintError(given.error(), kUsageOrManifest);
+  });
 }
 
 }  // namespace
@@ -85,13 +105,12 @@ void AddApply(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("apply", "Make the nodes match the manifest, and prove that they do");
   auto options = std::make_shared<ApplyOptions>();
-  command
-      ->add_option("file", options->selection.manifest,
-                   "A manifest, or a plan saved by `plan --out`")
+  AddPath(*command, "file", options->selection.manifest,
+          "A manifest, or a plan saved by `plan --out`")
       ->capture_default_str();
   AddScope(*command, options->selection);
-  command->add_option("--manifest", options->manifest_of_plan,
-                      "Where the manifest of a saved plan is now");
+  AddPath(*command, "--manifest", options->manifest_of_plan,
+          "Where the manifest of a saved plan is now");
   AddApplyFlags(*command, options->flags);
   command->add_flag("--overwrite-edited", options->selection.scope.overwrite_edited,
                     "Write files again that were edited since we wrote them");

@@ -71,7 +71,7 @@ void AddDrill(CLI::App& app, Context& context) {
   command
       ->add_option("--revert-after", options->times.revert_after,
                    "Seconds without a controller after which the node must revert")
-      ->check(InRange(5, 3600))
+      ->transform(InRange(5, 3600))
       ->capture_default_str();
   command->add_option("--format", options->format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))

@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <optional>
 
+#include "reconciler/base/text.h"
 #include "reconciler/base/unified_diff.h"
 #include "reconciler/cli/apply/apply_report.h"
 #include "reconciler/cli/context.h"
@@ -25,7 +27,7 @@ bool ShowEdit(const Cluster& cluster, const EditedManifest& edited, const std::s
     std::cerr << fmt::format(
         "{} was not changed: with this edit alone it would have the errors above\n"
         "  hint: make the edit by hand, with what else belongs to it\n",
-        path);
+        MakePrintable(path));
     return false;
   }
   std::cout << MakeUnifiedDiff(cluster.text, edited.text);
@@ -40,43 +42,47 @@ bool ShowEdit(const Cluster& cluster, const EditedManifest& edited, const std::s
 
 int RunAddNode(const EditOptions& options) {
   const std::string& path = options.selection.manifest;
+  const FolderLock lock(path);
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   const auto edited = AddNode(cluster->text, cluster->spec, options.node);
   if (!edited) return PrintError(edited.error(), kUsageOrManifest);
   if (!ShowEdit(*cluster, *edited, path)) return kUsageOrManifest;
-  if (const auto replaced = ReplaceFile(path, edited->text); !replaced) {
-    return PrintError(replaced.error(), kUsageOrManifest);
-  }
+  const auto replaced = ReplaceUnchanged(path, cluster->text, edited->text);
+  if (!replaced) return PrintError(replaced.error(), kUsageOrManifest);
   std::cout << fmt::format(
-      "next: spark-reconcile trust {0}, access {0}, plan {0}; then apply {0}\n", path);
+      "next: spark-reconcile trust {0}, access {0}, plan {0}; then apply {0}\n",
+      FormatArgument(path));
   return kFine;
 }
 
 int RunRemoveNode(const EditOptions& options) {
   const std::string& path = options.selection.manifest;
+  std::optional<FolderLock> lock;
+  if (options.yes) lock.emplace(path);  // not while a question waits
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   const NodeName& name = options.node.name;
   const auto edited = RemoveNode(cluster->text, cluster->spec, name);
   if (!edited) return PrintError(edited.error(), kUsageOrManifest);
   if (!ShowEdit(*cluster, *edited, path)) return kUsageOrManifest;
-  const std::string uninstall = fmt::format("spark-reconcile uninstall {} --node {}", path, name);
+  const std::string uninstall =
+      fmt::format("spark-reconcile uninstall {} --node {}", FormatArgument(path), name);
   std::cout
       << fmt::format(
              "note: {0} keeps what was applied to it, unless `{1}` ran before: afterwards {2} "
              "does not name it\n",
-             name, uninstall, path)
+             name, uninstall, MakePrintable(path))
       << std::flush;
-  if (!Confirm(fmt::format("Take {} out of {}?", name, path), options.yes,
+  if (!Confirm(fmt::format("Take {} out of {}?", name, MakePrintable(path)), options.yes,
                "run `" + uninstall + "`, then give --yes")) {
     return kUsageOrManifest;
   }
-  if (const auto replaced = ReplaceFile(path, edited->text); !replaced) {
-    return PrintError(replaced.error(), kUsageOrManifest);
-  }
+  if (!lock) lock.emplace(path);
+  const auto replaced = ReplaceUnchanged(path, cluster->text, edited->text);
+  if (!replaced) return PrintError(replaced.error(), kUsageOrManifest);
   std::cout << fmt::format("next: spark-reconcile plan {0}; then apply {0} --allow-node-removal\n",
-                           path);
+                           FormatArgument(path));
   return kFine;
 }
 

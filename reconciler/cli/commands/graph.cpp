@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
@@ -28,7 +29,7 @@ std::optional<CableRates> ReadRates(const GraphOptions& options, const Cluster& 
   if (!report) return std::nullopt;
   if (report->cluster != cluster.spec.name) {
     PrintError({.kind = ErrorKind::kInput,
-                .message = options.report + ": is of cluster " + report->cluster +
+                .message = MakePrintable(options.report) + ": is of cluster " + report->cluster +
                            ", and the manifest describes " + cluster.spec.name},
                kUsageOrManifest);
     return std::nullopt;
@@ -72,8 +73,8 @@ void AddGraph(CLI::App& app, Context& context) {
   command->add_option("--format", options->format, "How to print it")
       ->check(CLI::IsMember({"text", "dot", "mermaid", "svg", "json"}))
       ->capture_default_str();
-  command->add_option("--report", options->report,
-                      "Colour each cable by what this saved report of `verify` measured of it");
+  AddPath(*command, "--report", options->report,
+          "Colour each cable by what this saved report of `verify` measured of it");
   command->callback([&context, options] { context.exit_code = RunGraph(*options, context); });
 }
 

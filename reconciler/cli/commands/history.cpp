@@ -106,7 +106,7 @@ void AddHistory(CLI::App& app, Context& context) {
   AddNodes(*command, options->selection);
   CLI::Option* show =
       command->add_option("--show", options->show, "Print the manifest of this generation")
-          ->check(InRange(0, 1000000));
+          ->transform(InRange(0, 1000000));
   command->add_option("--format", options->format, "How to print the list")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str()

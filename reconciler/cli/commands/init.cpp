@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/range.h"
@@ -53,13 +54,14 @@ int RunInit(const InitOptions& options) {
     return PrintError(written.error(), kUsageOrManifest);
   }
   std::cout << fmt::format(
-      "{0} is written: {1} nodes. {2} the nodes' names, management addresses and subnets, "
+      "{3} is written: {1} nodes. {2} the nodes' names, management addresses and subnets, "
       "then:\n"
       "  spark-reconcile validate {0}\n"
       "  spark-reconcile trust {0}\n"
       "  spark-reconcile access {0}\n"
       "  spark-reconcile plan {0}\n",
-      options.path, starter.nodes, options.addresses.empty() ? "Put in" : "Check");
+      FormatArgument(options.path), starter.nodes, options.addresses.empty() ? "Put in" : "Check",
+      MakePrintable(options.path));
   return kFine;
 }
 
@@ -69,7 +71,7 @@ void AddInit(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("init", "Write a manifest with comments to start from; needs no node");
   auto options = std::make_shared<InitOptions>();
-  command->add_option("manifest", options->path, "The file to write, '-' to print it")
+  AddPath(*command, "manifest", options->path, "The file to write, '-' to print it")
       ->capture_default_str();
   command->add_option("--topology", options->topology, "How the nodes are cabled")
       ->check(CLI::IsMember({"direct", "ring", "switch"}))
@@ -77,7 +79,7 @@ void AddInit(CLI::App& app, Context& context) {
   command
       ->add_option("--nodes", options->nodes,
                    "How many; else what the topology needs, 4 on a switch")
-      ->check(InRange<std::size_t>(2, kMostStarterNodes));
+      ->transform(InRange<std::size_t>(2, kMostStarterNodes));
   command
       ->add_option("--address", options->addresses,
                    "A node's management address (once per node, in their order)")

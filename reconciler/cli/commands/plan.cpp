@@ -64,19 +64,24 @@ int FindPlanCode(const Plan& plan, const PlanOptions& options, bool reached_all)
 
 void DescribeSaved(const std::string& file, const ClusterFacts& facts) {
   if (facts.unreachable.empty()) {
-    std::cerr << "saved to " << file << "; apply it with: spark-reconcile apply "
+    std::cerr << "saved to " << MakePrintable(file) << "; apply it with: spark-reconcile apply "
               << FormatArgument(file) << '\n';
     return;
   }
   std::vector<std::string> nodes;
   for (const auto& [node, error] : facts.unreachable) nodes.push_back(node);
-  std::cerr << "saved to " << file << " without " << Join(nodes, ", ")
+  std::cerr << "saved to " << MakePrintable(file) << " without " << Join(nodes, ", ")
             << ", which could not be read: plan again before you apply it\n";
 }
 
 int RunPlan(const PlanOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
+  const auto fit = CheckOutputs({{"--out", options.out},
+                                 {"--junit", options.junit},
+                                 {"--prometheus", options.prometheus, /*replaced=*/true}},
+                                {{options.selection.manifest, "manifest"}});
+  if (!fit) return PrintError(fit.error(), kUsageOrManifest);
   NodePool pool(context.dial, context.at_once);
   const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool, Purpose::kPlan);
   const auto plan =
@@ -116,7 +121,7 @@ void AddPlan(CLI::App& app, Context& context) {
   AddPrinting(*command, *options);
   command->add_flag("--allow-half-cables", options->selection.scope.allow_half_cables,
                     "Plan links although the other end is blocked");
-  command->add_option("--out", options->out, "Save the plan, to be carried out by `apply FILE`");
+  AddPath(*command, "--out", options->out, "Save the plan, to be carried out by `apply FILE`");
   command->add_flag("--detailed-exitcode", options->detailed_exit_code,
                     "Exit 2 when changes are pending or blocked, or something is warned of");
   command->callback([&context, options] { context.exit_code = RunPlan(*options, context); });
@@ -129,10 +134,10 @@ void AddDrift(CLI::App& app, Context& context) {
   options->detailed_exit_code = true;
   options->drift_first = true;
   AddPrinting(*command, *options);
-  command->add_option("--junit", options->junit,
-                      "Write a test case per node to this file, as JUnit XML for CI systems");
-  command->add_option("--prometheus", options->prometheus,
-                      "Write metrics to this file, for the textfile collector of node_exporter");
+  AddPath(*command, "--junit", options->junit,
+          "Write a test case per node to this file, as JUnit XML for CI systems");
+  AddPath(*command, "--prometheus", options->prometheus,
+          "Write metrics to this file, for the textfile collector of node_exporter");
   command->callback([&context, options] { context.exit_code = RunPlan(*options, context); });
 }
 

@@ -2,6 +2,8 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/document.h"
@@ -14,7 +16,8 @@ namespace reconciler::cli {
 namespace {
 
 struct ReportOptions {
-  std::vector<std::string> files = {};
+  std::string report = {};
+  std::optional<std::string> later = {};  // to compare with
   ReportOutput output = {};
   double noise_percent = Noise{}.bandwidth;
 };
@@ -26,9 +29,12 @@ int CompareSaved(const ReportOptions& options) {
         {.message = "two reports are compared as text, markdown, JSON or a page only"},
         kUsageOrManifest);
   }
-  const auto before = ReadReportFile(options.files[0]);
-  const auto after = ReadReportFile(options.files[1]);
+  const auto before = ReadReportFile(options.report);
+  const auto after = ReadReportFile(*options.later);
   if (!before || !after) return kUsageOrManifest;
+  if (!CanWriteReport(output, {{options.report, "report"}, {*options.later, "report"}})) {
+    return kUsageOrManifest;
+  }
   const Noise defaults;
   const Noise noise{.bandwidth = options.noise_percent,
                     .time = options.noise_percent * defaults.time / defaults.bandwidth};
@@ -51,9 +57,12 @@ int CompareSaved(const ReportOptions& options) {
 }
 
 int RunReport(const ReportOptions& options) {
-  if (options.files.size() == 2) return CompareSaved(options);
-  const auto report = ReadReportFile(options.files[0]);
-  return report ? WriteReport(*report, options.output) : kUsageOrManifest;
+  if (options.later) return CompareSaved(options);
+  const auto report = ReadReportFile(options.report);
+  if (!report || !CanWriteReport(options.output, {{options.report, "report"}})) {
+    return kUsageOrManifest;
+  }
+  return WriteReport(*report, options.output);
 }
 
 }  // namespace
@@ -62,15 +71,15 @@ void AddReport(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "report", "Show a report of `verify --format json` again, or what got worse between two");
   auto options = std::make_shared<ReportOptions>();
-  command->add_option("reports", options->files, "A report; or an earlier one and a later one")
-      ->required()
-      ->expected(1, 2);
+  command->add_option("report", options->report, "The report to show, or the earlier of two")
+      ->required();
+  command->add_option("later", options->later, "A later report: compare the two");
   AddReportOutput(*command, options->output);
   command
       ->add_option("--noise", options->noise_percent,
                    "Per cent that a bandwidth may differ between two reports; times, four times "
                    "as much")
-      ->check(InRange(0.0, 100.0))
+      ->transform(InRange(0.0, 100.0))
       ->capture_default_str();
   command->callback([&context, options] { context.exit_code = RunReport(*options); });
 }

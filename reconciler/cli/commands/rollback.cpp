@@ -11,7 +11,6 @@
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/cli/file_output.h"
 #include "reconciler/cli/range.h"
 
 namespace reconciler::cli {
@@ -25,17 +24,16 @@ struct RollbackOptions {
 
 // Back to what was before the first apply is what uninstall does.
 int RollBackToNothing(const Cluster& cluster, const RollbackOptions& options,
-                      const Context& context) {
+                      const Context& context, EventLog& log) {
   GenerationInfo info = MakeGenerationInfo(cluster.spec, cluster.text, options.selection.manifest);
   info.rolled_back_to = 0;
-  return RunApply(cluster, {.uninstall = true}, std::nullopt, info, options.flags, context);
+  return RunApply(cluster, {.uninstall = true}, std::nullopt, info, options.flags, context, log);
 }
 
-int RunRollback(const RollbackOptions& options, const Context& context) {
-  const StdoutToStderr redirected(options.flags.events_file == "-");
+int RunRollback(const RollbackOptions& options, const Context& context, EventLog& log) {
   const auto current = OpenCluster(options.selection);
   if (!current) return kUsageOrManifest;
-  if (options.to == 0) return RollBackToNothing(*current, options, context);
+  if (options.to == 0) return RollBackToNothing(*current, options, context, log);
   NodePool pool(context.dial, context.at_once);
   const Histories read = ReadHistories(SelectNodes(current->spec, {}), pool);
   std::cerr << FormatErrors(read.errors);
@@ -54,7 +52,7 @@ int RunRollback(const RollbackOptions& options, const Context& context) {
   info.commit = chosen->info.commit;  // of the text that is applied, not of the file as it is now
   info.dirty = chosen->info.dirty;
   info.rolled_back_to = chosen->number;
-  const int code = RunApply(*cluster, {}, std::nullopt, info, options.flags, context);
+  const int code = RunApply(*cluster, {}, std::nullopt, info, options.flags, context, log);
   if (code == kFine && current->spec.digest != cluster->spec.digest) {
     std::cout << fmt::format(
         "rolled back to generation {}; {} still differs: its next apply returns to it (history "
@@ -72,14 +70,16 @@ void AddRollback(CLI::App& app, Context& context) {
   auto options = std::make_shared<RollbackOptions>();
   AddManifest(*command, options->selection);
   command->add_option("--to", options->to, "Its number; left out: the one before the newest")
-      ->check(InRange(0, 1000000));
+      ->transform(InRange(0, 1000000));
   options->flags.has_node = false;
   AddApplyFlags(*command, options->flags);
   command->add_flag("--allow-node-removal", options->flags.allow_node_removal,
                     "Go on although nodes that were applied to are not in that manifest");
   command->callback([&context, options] {
     context.judges_nodes = true;
-    context.exit_code = RunRollback(*options, context);
+    context.exit_code =
+        RunWithEvents(options->flags, {{options->selection.manifest, "manifest"}},
+                      [&](EventLog& log) { return RunRollback(*options, context, log); });
   });
 }
 

@@ -160,7 +160,7 @@ void AddStatus(CLI::App& app, Context& context) {
           "--wait", options->wait_s,
           "Seconds to wait until no apply is running or unfinished, and all nodes that are "
           "reached are in sync; then exit code 9 or 2")
-      ->check(InRange(1, 86400));
+      ->transform(InRange(1, 86400));
   command->callback([&context, options] { context.exit_code = RunStatus(*options, context); });
 }
 

@@ -9,7 +9,6 @@
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/cli/file_output.h"
 
 namespace reconciler::cli {
 namespace {
@@ -37,8 +36,7 @@ int PrintSudoersResults(const std::vector<SudoersResult>& results) {
   return code;
 }
 
-int RunUninstall(const UninstallOptions& options, const Context& context) {
-  const StdoutToStderr redirected(options.flags.events_file == "-");
+int RunUninstall(const UninstallOptions& options, const Context& context, EventLog& log) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   PlanScope scope = options.selection.scope;
@@ -46,7 +44,7 @@ int RunUninstall(const UninstallOptions& options, const Context& context) {
   const int code =
       RunApply(*cluster, scope, std::nullopt,
                MakeGenerationInfo(cluster->spec, cluster->text, options.selection.manifest),
-               options.flags, context);
+               options.flags, context, log);
   if (!options.access) return code;
   if (code != kFine) {
     std::cerr << fmt::format(
@@ -71,7 +69,9 @@ void AddUninstall(CLI::App& app, Context& context) {
   command->get_option("--no-verify")->group("");  // taken, but an uninstall verifies nothing
   command->callback([&context, options] {
     context.judges_nodes = true;
-    context.exit_code = RunUninstall(*options, context);
+    context.exit_code =
+        RunWithEvents(options->flags, {{options->selection.manifest, "manifest"}},
+                      [&](EventLog& log) { return RunUninstall(*options, context, log); });
   });
 }
 

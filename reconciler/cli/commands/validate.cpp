@@ -24,8 +24,8 @@ constexpr std::string_view kRed = "\033[31m";
 constexpr std::string_view kReset = "\033[0m";
 
 void PrintValid(const std::string& manifest, const Cluster& cluster, bool colour) {
-  std::cout << manifest << ": " << (colour ? kGreen : "") << "valid" << (colour ? kReset : "")
-            << " · " << cluster.spec.name << " · "
+  std::cout << MakePrintable(manifest) << ": " << (colour ? kGreen : "") << "valid"
+            << (colour ? kReset : "") << " · " << cluster.spec.name << " · "
             << FormatPlural(cluster.spec.nodes.size(), "node", "nodes") << " · "
             << cluster.fabric.summary << '\n';
   for (const Diagnostic& diagnostic : cluster.fabric.diagnostics)
@@ -43,7 +43,7 @@ void PrintInvalid(const Errors& errors, bool colour) {
 int RunValidate(const ValidateOptions& options, const Context& context) {
   const bool is_stdin = options.selection.manifest == "-";
   const std::string manifest = is_stdin ? "stdin" : options.selection.manifest;
-  const auto text = is_stdin ? ReadTextFile("/dev/stdin") : ReadManifest(manifest);
+  const auto text = is_stdin ? ReadTextFile("/dev/stdin", kMostManifest) : ReadManifest(manifest);
   if (!text) return PrintError(text.error(), kUsageOrManifest);
   const auto cluster = BuildCluster(*text, manifest, plugins::GetAll());
   if (options.format == "json") {
@@ -61,7 +61,7 @@ int RunValidate(const ValidateOptions& options, const Context& context) {
 void AddValidate(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("validate", "Check a manifest; needs no node");
   auto options = std::make_shared<ValidateOptions>();
-  command->add_option("manifest", options->selection.manifest, "The cluster's manifest; - is stdin")
+  AddPath(*command, "manifest", options->selection.manifest, "The cluster's manifest; - is stdin")
       ->capture_default_str();
   command->add_option("--format", options->format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))

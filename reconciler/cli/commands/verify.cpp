@@ -19,7 +19,8 @@ using Clock = std::chrono::system_clock;
 int RunVerify(const Selection& selection, const ReportOutput& output, const std::string& level,
               const VerifyChoice& choice, const Context& context) {
   auto cluster = OpenCluster(selection);
-  if (!cluster || !CanWriteReport(output)) return kUsageOrManifest;
+  if (!cluster || !CanWriteReport(output, {{selection.manifest, "manifest"}}))
+    return kUsageOrManifest;
   if (!level.empty()) SetVerifyLevel(cluster->spec, level);
   const Clock::time_point began = Clock::now();
   NodePool pool(context.dial, context.at_once);
@@ -54,7 +55,7 @@ void AddVerify(CLI::App& app, Context& context) {
       ->add_option("--nccl-limit", choice->nccl_limit_s,
                    "Seconds for each phase of an NCCL run; otherwise 20 to find each other, 15 to "
                    "connect, 30 for each test")
-      ->check(InRange(1, 3600));
+      ->transform(InRange(1, 3600));
   command->add_flag("--allow-busy", choice->allow_busy,
                     "Run NCCL although other programs use the GPUs");
   command->add_flag("--keep-program", choice->keep_program,

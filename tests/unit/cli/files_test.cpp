@@ -8,9 +8,13 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <fstream>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "reconciler/cli/file_output.h"
 #include "reconciler/transport/posix.h"
@@ -150,6 +154,144 @@ TEST_F(Files, APrivateFileThatDoesNotFitIsAnError) {
   const auto written = WritePrivateFile(Path(), long_);
   ASSERT_FALSE(written);
   EXPECT_EQ(FormatError(written.error()), Path() + kNoRoom);
+}
+
+TEST_F(Files, AResultThatDoesNotFitLeavesTheOldOne) {
+  Put("old\n");
+  const FileLimit limit(3000);
+  for (const auto write : {WritePrivateFile, WriteResultFile}) {
+    const auto written = write(Path(), long_);
+    ASSERT_FALSE(written);
+    EXPECT_EQ(FormatError(written.error()), Path() + kNoRoom);
+    EXPECT_EQ(Read(Path()), "old\n");
+    EXPECT_EQ(Count(), 1u);
+  }
+}
+
+TEST_F(Files, AResultKeepsTheModeOfTheOldOneAndALinkToIt) {
+  Put(long_);
+  chmod(Path().c_str(), 0640);
+  std::filesystem::create_symlink(Path(), Path("link"));
+  ASSERT_TRUE(WriteResultFile(Path("link"), "new\n"));
+  EXPECT_EQ(Read(Path()), "new\n");
+  EXPECT_EQ(Mode(Path()), 0640u);
+  EXPECT_TRUE(std::filesystem::is_symlink(Path("link")));
+  EXPECT_EQ(Count(), 2u);
+}
+
+TEST_F(Files, AResultGoesWhereALinkLeadsThoughNothingIsThere) {
+  std::filesystem::create_symlink(Path(), Path("link"));
+  ASSERT_TRUE(WriteResultFile(Path("link"), "new\n"));
+  EXPECT_EQ(Read(Path()), "new\n");
+  EXPECT_TRUE(std::filesystem::is_symlink(Path("link")));
+}
+
+TEST_F(Files, ANewResultHasTheModeThatTheUmaskLeaves) {
+  const mode_t before = umask(0027);
+  const auto written = WriteResultFile(Path(), "new\n");
+  umask(before);
+  ASSERT_TRUE(written);
+  EXPECT_EQ(Mode(Path()), 0640u);
+}
+
+// Its name leaves no room for that of a file beside it.
+TEST_F(Files, AResultIsOverwrittenWhereNoFileCanStandBesideIt) {
+  const std::string path = Path(std::string(255, 'x'));
+  for (const std::string& text : {long_, std::string("new\n")}) {
+    ASSERT_TRUE(WriteResultFile(path, text));
+    EXPECT_EQ(Read(path), text);
+  }
+  ASSERT_TRUE(WritePrivateFile(path, "plan\n"));
+  EXPECT_EQ(Read(path), "plan\n");
+  EXPECT_EQ(Mode(path), 0600u);
+}
+
+TEST_F(Files, APipeStaysAPipe) {
+  ASSERT_EQ(mkfifo(Path().c_str(), 0644), 0);
+  const UniqueFd reader(open(Path().c_str(), O_RDONLY | O_NONBLOCK));
+  ASSERT_TRUE(reader.Open());
+  ASSERT_TRUE(WriteResultFile(Path(), "one\n"));
+  ASSERT_TRUE(PublishFile(Path(), "two\n"));
+  char read_text[16] = {};
+  EXPECT_EQ(read(reader.Get(), read_text, sizeof read_text), 8);
+  EXPECT_STREQ(read_text, "one\ntwo\n");
+  EXPECT_TRUE(std::filesystem::is_fifo(Path()));
+}
+
+// What stdout goes to has a reader that has it open.
+TEST_F(Files, StdoutIsWrittenWhereItIsThoughItGoesToAFile) {
+  for (const auto write : {WritePrivateFile, WriteResultFile, PublishFile}) {
+    testing::internal::CaptureStdout();
+    const auto written = write("/dev/stdout", "new\n");
+    const std::string place = std::filesystem::read_symlink("/proc/self/fd/1");
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "new\n");
+    EXPECT_TRUE(written);
+    EXPECT_FALSE(place.ends_with(" (deleted)")) << place;
+  }
+}
+
+std::string Explain(const std::vector<OutputFile>& outputs, const std::vector<InputFile>& inputs) {
+  const auto checked = CheckOutputs(outputs, inputs);
+  return checked ? "" : FormatError(checked.error());
+}
+
+TEST_F(Files, AnOutputIsNoFileThatIsRead) {
+  Put("manifest\n");
+  std::filesystem::create_symlink(Path(), Path("link"));
+  std::filesystem::create_hard_link(Path(), Path("hard"));
+  for (const std::string& path : {Path(), Path("./file"), Path("link"), Path("hard")}) {
+    EXPECT_EQ(Explain({{"--junit", ""}, {"--out", path}}, {{Path(), "manifest"}}),
+              path + ": is the manifest that is read\n  hint: name another file with --out\n");
+  }
+  EXPECT_EQ(Explain({{"--out", Path("other")}}, {{Path(), "manifest"}}), "");
+  EXPECT_EQ(Explain({{"--out", Path("other")}}, {{Path("none"), "manifest"}, {"", "plan"}}), "");
+}
+
+TEST_F(Files, TwoOutputsAreTwoFiles) {
+  const auto explain = [&](const std::string& one, const std::string& other) {
+    return Explain({{"--events", one}, {"--log-file", other}}, {});
+  };
+  const std::string hint =
+      ": wanted a file for each of --events and --log-file\n"
+      "  hint: name another file with one of them\n";
+  EXPECT_EQ(explain(Path(), Path("./file")), Path() + hint);  // neither is there yet
+  Put("");
+  EXPECT_EQ(explain(Path(), Path("./file")), Path() + hint);
+  EXPECT_EQ(explain(Path(), Path("other")), "");
+  EXPECT_EQ(explain("/dev/null", "/dev/null"), "");
+  EXPECT_EQ(explain("", ""), "");
+}
+
+TEST_F(Files, AnOutputThatCannotBeWrittenIsFoundBefore) {
+  EXPECT_EQ(Explain({{"--out", Path("none/file")}}, {}),
+            Path("none/file") + ": cannot be written: No such file or directory\n");
+  EXPECT_EQ(Explain({{"--out", Path("a\nb/file"), /*replaced=*/true}}, {}),
+            Path("a\\x0ab/file") + ": cannot be written: No such file or directory\n");
+}
+
+TEST_F(Files, AnEditOfATextThatWasChangedMeanwhileIsNotWritten) {
+  Put("read\n");
+  ASSERT_TRUE(ReplaceUnchanged(Path(), "read\n", "edited\n"));
+  EXPECT_EQ(Read(Path()), "edited\n");
+  const auto replaced = ReplaceUnchanged(Path(), "read\n", "other edit\n");
+  ASSERT_FALSE(replaced);
+  EXPECT_EQ(FormatError(replaced.error()),
+            Path() + ": was changed meanwhile\n  hint: run the command again\n");
+  EXPECT_EQ(Read(Path()), "edited\n");
+}
+
+TEST_F(Files, ALockOfAFolderWaitsForTheOneBefore) {
+  std::optional<FolderLock> first(Path());
+  std::atomic<bool> holds = false;
+  std::thread other([&] {
+    const FolderLock second(Path("other"));
+    holds = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(holds);
+  first.reset();
+  other.join();
+  EXPECT_TRUE(holds);
 }
 
 TEST_F(Files, ANewFileIsWrittenOnce) {

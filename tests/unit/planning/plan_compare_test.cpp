@@ -258,6 +258,25 @@ TEST(ParseSavedPlan, AManifestIsNone) {
   EXPECT_EQ(*plan, std::nullopt);
 }
 
+TEST(ParseSavedPlan, AManifestInBracesIsNone) {
+  for (const char* text :
+       {R"({"cluster": "lab"})", "{cluster: lab, nodes: [\n]}\n", "{}", "{", "{ format: x }"}) {
+    const auto plan = ParseSavedPlan(text, "cluster.yaml");
+    ASSERT_TRUE(plan) << text;
+    EXPECT_EQ(*plan, std::nullopt) << text;
+  }
+}
+
+TEST(ParseSavedPlan, APlanThatWasCutOffIsNoManifest) {
+  const std::string whole = Dump(ToJson(MakeSaved()));
+  for (const std::size_t size : {whole.size() - 20, whole.size() / 2, std::size_t{15}}) {
+    const auto plan = ParseSavedPlan(whole.substr(0, size), "plan.json");
+    ASSERT_FALSE(plan) << size;
+    EXPECT_TRUE(FormatError(plan.error()).starts_with("plan.json: not valid JSON: "))
+        << FormatError(plan.error());
+  }
+}
+
 TEST(ParseSavedPlan, APlanWhoseIdIsNotItsDigestIsAnError) {
   Plan edited = MakeSaved();
   edited.nodes[0].address = "192.168.1.3";

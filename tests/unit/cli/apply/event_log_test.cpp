@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "reconciler/cli/apply/interrupt.h"
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "schema/embedded.h"
 #include "tests/support/temporary_folder.h"
@@ -75,6 +77,38 @@ TEST_F(EventFile, AnApplyThatChangedNothingHasOneEvent) {
   EXPECT_TRUE((*log)->End(3));
   EXPECT_EQ(Lines(), (std::vector<std::string>{
                          R"({"format":"spark-reconcile/event/1","event":"ended","exit_code":3})"}));
+}
+
+void WriteAndBeInterrupted(const std::string& path, InterruptPhase phase, int signal) {
+  auto log = EventLog::Open(path);
+  (*log)->Write({.type = EventType::kArmed, .apply_id = "a1"});
+  EnterInterruptPhase(phase);
+  std::raise(signal);
+}
+
+using EventFileDeathTest = EventFile;
+
+TEST_F(EventFileDeathTest, AnInterruptThatEndsTheProgramIsTheLastEvent) {
+  const auto last = [](int code) {
+    return R"({"format":"spark-reconcile/event/1","apply":"a1","event":"ended","exit_code":)" +
+           std::to_string(code) + "}";
+  };
+  EXPECT_EXIT(WriteAndBeInterrupted(Path(), InterruptPhase::kBefore, SIGTERM),
+              testing::KilledBySignal(SIGTERM), "");
+  ASSERT_EQ(Lines().size(), 2u);
+  EXPECT_EQ(Lines()[1], last(143));
+  EXPECT_EXIT(WriteAndBeInterrupted(Path(), InterruptPhase::kVerify, SIGINT),
+              testing::ExitedWithCode(7), "");
+  ASSERT_EQ(Lines().size(), 2u);
+  EXPECT_EQ(Lines()[1], last(7));
+}
+
+TEST_F(EventFile, AnInterruptWritesNothingIntoAFileThatHasEnded) {
+  auto log = EventLog::Open(Path());
+  ASSERT_TRUE((*log)->End(0));
+  const EndedLine line;
+  EXPECT_TRUE(SetEndedLine(nullptr, &line)) << "none was left";
+  EXPECT_TRUE(SetEndedLine(&line, nullptr));
 }
 
 TEST_F(EventFile, TheSchemaRefusesAnEventThatItDoesNotKnowAndATimeWithoutMilliseconds) {
