@@ -115,7 +115,8 @@ Explanation ExplainSilence(const Diagnosis& diagnosis, const Pattern& pattern) {
             fmt::format("{} and {} both have carrier and address on {}, and nothing passes: the "
                         "cable joins other ports than in the manifest, or one of them drops it",
                         pattern.nodes[0], pattern.nodes[1], rails),
-            fmt::format("follow the cable, and check `ip neigh` and the firewall on {} and {}",
+            fmt::format("run `spark-reconcile cabling`, which names a plug in another cage; then "
+                        "check `ip neigh` and the firewall on {} and {}",
                         pattern.nodes[0], pattern.nodes[1])};
       }
       return {"no-path",

@@ -25,6 +25,14 @@ void Add(NodesByVersion& versions, const std::string& version, const NodeName& n
   versions.push_back({version, {node}});
 }
 
+// The first node of the fewest with one version: it is the one that differs. Of as many, the first.
+NodeName FindOdd(const NodesByVersion& versions) {
+  const auto fewest = std::min_element(
+      versions.begin(), versions.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  return fewest->second.front();
+}
+
 // "kernel: 6.11.0 on spark-1, spark-3; 6.17.0 on spark-2"
 Check MakeDifference(std::string_view what, const NodesByVersion& versions) {
   std::vector<std::string> texts;
@@ -33,7 +41,7 @@ Check MakeDifference(std::string_view what, const NodesByVersion& versions) {
   }
   return {.level = VerifyLevel::kFacts,
           .what = "versions",
-          .from = versions.front().second.front(),
+          .from = FindOdd(versions),
           .subject = std::string(what),
           .outcome = Outcome::kWarn,
           .symptom = Symptom::kVersionsDiffer,

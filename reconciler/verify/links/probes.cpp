@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "reconciler/base/ipv4.h"
+#include "reconciler/base/text.h"
 #include "reconciler/fabric/aliases.h"
 #include "reconciler/fabric/found/found_addresses.h"
 #include "reconciler/fabric/link_local.h"
@@ -60,6 +61,25 @@ std::string FindPingAddress(const RailPort& from, const RailPort& to, const Clus
   if (!IsLinkLocal(to)) return ToString(to.address.address);
   const std::string ipv6 = FindIpv6LinkLocal(facts, to);
   return fmt::format("{}%{}", ipv6.empty() ? "ff02::1" : ipv6, from.netdev);
+}
+
+std::string FindMac(const RailPort& port, const ClusterFacts& facts) {
+  const auto node = facts.nodes.find(port.node);
+  if (node == facts.nodes.end()) return {};
+  const auto link = node->second.links.find(port.netdev);
+  return link == node->second.links.end() ? "" : ToLower(link->second.mac);
+}
+
+// The first port with a MAC stands for it: interfaces of one node may share it, as in a bond.
+std::map<std::string, std::string> ListPortsByMac(const ClusterFacts& facts) {
+  std::map<std::string, std::string> ports;
+  for (const auto& [name, node] : facts.nodes) {
+    for (const auto& [netdev, link] : node.links) {
+      if (link.mac.empty()) continue;
+      ports.try_emplace(ToLower(link.mac), MakePrintable(fmt::format("{} of {}", netdev, name)));
+    }
+  }
+  return ports;
 }
 
 bool ManagesHosts(const ClusterSpec& cluster) {
@@ -124,7 +144,10 @@ void Append(std::vector<T>& all, std::vector<T> more) {
 NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
                       VerifyLevel up_to, const ClusterFacts& facts) {
   NodeProbes probes{.from = node.name, .user = FindMeshUser(cluster, node)};
-  if (up_to >= VerifyLevel::kPing) probes.paths = ListPaths(cluster, node);
+  if (up_to >= VerifyLevel::kPing) {
+    probes.paths = ListPaths(cluster, node);
+    probes.ports_by_mac = ListPortsByMac(facts);
+  }
   const bool mesh = up_to >= VerifyLevel::kSsh && HasMesh(cluster);
   const bool names = up_to >= VerifyLevel::kPing && ManagesHosts(cluster);
   std::map<NodeName, std::vector<std::string>> aliases = ReadAliases(cluster);
@@ -143,6 +166,7 @@ NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const No
                                 .rail = segment.rail,
                                 .netdev = from->netdev,
                                 .address = FindPingAddress(*from, *to, facts),
+                                .mac = FindMac(*to, facts),
                                 .mtu = from->mtu});
       }
     }

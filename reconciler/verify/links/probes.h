@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct PingProbe {
   int rail = 0;
   std::string netdev = {};   // the sender's
   std::string address = {};  // the peer's on that rail; of a link-local one with the port's name
+  std::string mac = {};      // of the peer's port, in lower case; empty: not known
   int mtu = 0;               // bytes: size of the IP packet
 };
 
@@ -46,6 +48,7 @@ struct NodeProbes {
   std::vector<SshProbe> logins = {};
   std::vector<PathProbe> paths = {};  // as the manifest lists them
   std::vector<NameProbe> names = {};
+  std::map<std::string, std::string> ports_by_mac = {};  // of all nodes: "enp1s0f1np1 of spark-2"
   // Where the node begins in each list: its next node in the manifest. If all began with the first
   // node, that one's sshd would drop connections (MaxStartups).
   std::size_t first_ping = 0;

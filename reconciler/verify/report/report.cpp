@@ -229,6 +229,8 @@ std::string_view ToString(Symptom symptom) {
       return "path-silent";
     case Symptom::kPathMtuLow:
       return "path-mtu-low";
+    case Symptom::kNeighbourWrong:
+      return "neighbour-wrong";
     case Symptom::kHostNameWrong:
       return "host-name-wrong";
     case Symptom::kNothingBack:

@@ -90,6 +90,7 @@ enum class Symptom {
   kPathSilent,
   kPathMtuLow,
   kHostNameWrong,
+  kNeighbourWrong,    // another port answers for a peer's address
   kNothingBack,       // not even a small ping
   kTooLongForSender,  // the sender's own kernel refuses the size
   kJumboLost,         // small pings come back, full-size ones do not

@@ -58,6 +58,7 @@ probe_ping() { # INDEX IFACE ADDRESS SIZE
   sleep 1
   run "jumbo.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping "$flags" -M do -s "$4" -c 10 -i 0.2 -W 1 -I "$2" "$3"
 }
+list_neighbours() { run neighbours timeout -k "$KILL_AFTER" "$PING_LIMIT" ip -4 neigh show; }
 probe_path() { # INDEX ADDRESS SIZE
   run "path.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -4 -c 2 -i 0.2 -W 1 "$2"
   [ "$rc" = 0 ] || return 0

@@ -11,6 +11,7 @@
 #include "reconciler/node/frames.h"
 #include "reconciler/verify/links/host_names.h"
 #include "reconciler/verify/links/port_errors.h"
+#include "reconciler/verify/links/run/neighbours.h"
 
 namespace reconciler {
 namespace {
@@ -292,6 +293,10 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
   }
   if (const auto names = answers.find("names"); names != answers.end()) {
     std::vector<Check> wrong = JudgeNames(probes, names->second.out);
+    std::move(wrong.begin(), wrong.end(), std::back_inserter(checks));
+  }
+  if (const auto neighbours = answers.find("neighbours"); neighbours != answers.end()) {
+    std::vector<Check> wrong = JudgeNeighbours(probes, neighbours->second.out);
     std::move(wrong.begin(), wrong.end(), std::back_inserter(checks));
   }
   const auto before = answers.find("errors.before");

@@ -105,7 +105,8 @@ std::string BuildVerifyScript(const NodeProbes& probes, std::string_view nonce) 
   const std::string lanes = RunInLanes(logins, probes.first_login, kSshLanes);
   return AssignForShell({{"FUNCTIONS", functions}}) + "eval \"$FUNCTIONS\"\n" +
          count_errors("before") + CallForNames(probes) +
-         RunInLanes(pings, probes.first_ping, kPingLanes) + RunInLanes(paths, 0, kPingLanes) +
+         RunInLanes(pings, probes.first_ping, kPingLanes) +
+         (pings.empty() ? "" : "list_neighbours\n") + RunInLanes(paths, 0, kPingLanes) +
          (logins.empty() ? ""
                          : fmt::format("log_in {} {}\n", logins.size(), QuoteForShell(lanes))) +
          count_errors("after") + "answer\n";
@@ -115,7 +116,8 @@ Milliseconds ComputeVerifyLimit(const NodeProbes& probes) {
   const int ping = 4 * (kPingLimitS + kKillAfterS) + 1;
   const int login = 2 * (kSshLimitS + kKillAfterS) + 1;
   const int naming = probes.names.empty() ? 0 : 3 * (kNamesLimitS + kKillAfterS);
-  const int counting = probes.pings.empty() ? 0 : 2 * (kPingLimitS + kKillAfterS);
+  // Error counters twice, and the neighbours.
+  const int counting = probes.pings.empty() ? 0 : 3 * (kPingLimitS + kKillAfterS);
   return std::chrono::seconds(kSlackS + counting + naming +
                               ComputeRounds(probes.pings.size(), kPingLanes) * ping +
                               ComputeRounds(probes.paths.size(), kPingLanes) * ping +

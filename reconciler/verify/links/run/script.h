@@ -12,7 +12,8 @@ namespace reconciler {
 // Its answer has frames "small.I" and "jumbo.I" per ping and "ssh.I" per login, I being the index
 // in the probes' list; stdout of a frame begins with a line that holds the exit code. "jumbo.I" is
 // left out when nothing came back at "small.I". "names" holds what JudgeNames reads. With pings,
-// "errors.before" and "errors.after" hold what JudgeErrors reads. Changes nothing on the node or on
+// "neighbours" holds what JudgeNeighbours reads, and "errors.before" and "errors.after" what
+// JudgeErrors reads. Changes nothing on the node or on
 // its peers.
 std::string BuildVerifyScript(const NodeProbes& probes, std::string_view nonce);
 

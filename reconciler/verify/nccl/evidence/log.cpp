@@ -10,6 +10,7 @@ namespace reconciler {
 namespace {
 
 constexpr std::size_t kMostWarnings = 20;
+constexpr std::size_t kMostVariables = 200;
 
 // The text behind `marker`, or nothing where it is not in the line.
 std::optional<std::string_view> ReadAfter(std::string_view line, std::string_view marker) {
@@ -58,6 +59,26 @@ void ReadChannel(std::string_view text, NcclLog& log) {
                   .gdr = text.find("/GDRDMA") != std::string_view::npos}];
 }
 
+// "HOST:PID:TID [0] NCCL INFO NCCL_IB_GID_INDEX set by environment to 3.": a number ends in a stop.
+// Some are "set to". Whether it was one.
+bool ReadVariable(std::string_view line, NcclLog& log) {
+  for (const std::string_view marker : {" set by environment to ", " set to "}) {
+    const std::size_t at = line.find(marker);
+    if (at == std::string_view::npos) continue;
+    const std::string_view before = line.substr(0, at);
+    const std::string_view name = before.substr(before.rfind(' ') + 1);  // npos + 1: all of it
+    if (!name.starts_with("NCCL_")) return false;
+    std::string_view value = Trim(line.substr(at + marker.size()));
+    if (value.ends_with('.')) value.remove_suffix(1);
+    if (log.variables.size() < kMostVariables) {
+      log.variables.try_emplace(MakePrintable(name), NcclVariable{.value = MakePrintable(value),
+                                                                  .during_init = !log.initialized});
+    }
+    return true;
+  }
+  return false;
+}
+
 // A warning begins with the place in NCCL's source, up to 2.25 and after.
 void ReadWarning(std::string_view text, NcclLog& log) {
   if (log.warnings.size() < kMostWarnings) log.warnings.push_back(MakePrintable(Trim(text)));
@@ -65,7 +86,10 @@ void ReadWarning(std::string_view text, NcclLog& log) {
 
 void ReadLine(std::string_view line, NcclLog& log) {
   if (const auto text = ReadAfter(line, "NCCL WARN ")) return ReadWarning(*text, log);
-  if (const auto text = ReadAfter(line, "NCCL version ")) {
+  if (ReadVariable(line, log)) return;
+  if (line.find("Init COMPLETE") != std::string_view::npos) {
+    log.initialized = true;
+  } else if (const auto text = ReadAfter(line, "NCCL version ")) {
     if (!ReadNcclVersion(ReadFirstWord(*text)).empty()) log.version = ReadFirstWord(*text);
   } else if (const auto git = ReadAfter(line, "NCCL git version ")) {
     log.branch = ReadFirstWord(*git);
@@ -75,6 +99,8 @@ void ReadLine(std::string_view line, NcclLog& log) {
     ReadDevices(*devices, log);
   } else if (line.find("NET/IB : No device found") != std::string_view::npos) {
     log.no_ib_device = true;
+  } else if (line.find("Failed to open libibverbs") != std::string_view::npos) {
+    log.no_libibverbs = true;
   } else if (const auto network = ReadAfter(line, "Using network ")) {
     log.network = ReadFirstWord(*network);
   } else if (const auto channel = ReadAfter(line, " via NET/")) {

@@ -18,6 +18,14 @@ struct NcclChannel {
   auto operator<=>(const NcclChannel&) const = default;
 };
 
+// A variable that the rank has read, as of "NAME set by environment to VALUE": from its
+// environment, or from a file nccl.conf. NCCL reads each when it needs it first.
+struct NcclVariable {
+  std::string value = {};
+  bool during_init = false;  // read before the communicator was complete, as on every other rank
+  bool operator==(const NcclVariable&) const = default;
+};
+
 // What NCCL's debug output of one rank shows. That output is meant for people and changes with
 // every version: a line that is not there proves nothing, so that everything may be empty.
 struct NcclLog {
@@ -27,7 +35,10 @@ struct NcclLog {
   std::map<int, std::string> devices = {};   // index → "rocep1s0f1"; fused ones "a+b"
   std::map<NcclChannel, int> channels = {};  // to other nodes, and how many of each
   bool no_ib_device = false;                 // "NET/IB : No device found."
-  std::vector<std::string> warnings = {};    // texts of WARN lines, without file and line
+  bool no_libibverbs = false;                // "Failed to open libibverbs.so.1"
+  bool initialized = false;                  // "Init COMPLETE"
+  std::map<std::string, NcclVariable> variables = {};  // by name
+  std::vector<std::string> warnings = {};              // texts of WARN lines, without file and line
 };
 
 NcclLog ParseNcclLog(std::string_view text);

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/neighbours.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/verify/nccl/evidence/log.h"
+#include "reconciler/verify/nccl/judge/transport_causes.h"
 
 namespace reconciler {
 namespace {
@@ -70,39 +72,6 @@ std::string FormatNcclVersion(const NcclRank& rank) {
   return fmt::format("{}.{}.{}", major, minor, version % 100);
 }
 
-Cause ExplainSockets(const std::vector<RankPath>& paths) {
-  std::vector<NodeName> nodes;
-  bool denied = true;  // NCCL says RDMA, and the counters say no
-  for (const RankPath& path : paths) {
-    if (path.path != NcclPath::kSocket) continue;
-    nodes.push_back(path.node);
-    denied = denied && path.counted && path.said.find("NET/IB") != std::string::npos;
-  }
-  const std::string names = Join(nodes, ", ");
-  if (denied) {
-    return {
-        "nccl-socket", nodes,
-        fmt::format("NCCL reports RDMA on {}, but the counters of the rails grew by less", names),
-        fmt::format("check NCCL_IB_HCA on {}: other ports than the manifest's were used", names)};
-  }
-  return {
-      "nccl-socket", nodes, fmt::format("NCCL uses TCP sockets instead of RDMA on {}", names),
-      fmt::format("check `rdma link`, libibverbs1, NCCL_IB_HCA and NCCL_IB_DISABLE on {}", names)};
-}
-
-Cause ExplainIdleRail(const std::vector<RankPath>& paths, int rail) {
-  std::vector<NodeName> nodes;
-  for (const RankPath& path : paths) {
-    if (std::find(path.idle.begin(), path.idle.end(), rail) != path.idle.end()) {
-      nodes.push_back(path.node);
-    }
-  }
-  const std::string names = Join(nodes, ", ");
-  return {
-      "one-rail", nodes, fmt::format("NCCL leaves {} idle on {}", FormatRailName(rail), names),
-      fmt::format("check NCCL_IB_HCA and that rail's GIDs on {} (`rdma link`, `ip addr`)", names)};
-}
-
 std::optional<Cause> ExplainNarrowPcie(const NcclEvidence& evidence) {
   for (const auto& [node, hca, limits] : ListUsedRails(evidence)) {
     const NodeSpec* spec = evidence.cluster.FindNode(node);
@@ -122,6 +91,23 @@ Cause ExplainUnknownLinks(const NcclRun& run) {
   return {"links-unknown", ListNodes(run),
           "not all links of these nodes report their speed, so the expected value is unknown",
           "check their speed with ethtool, or set verify.min_busbw in the manifest"};
+}
+
+Cause ExplainSmallSize(const NcclRun& run, const std::string& size) {
+  std::vector<NodeName> nodes;
+  std::uint64_t least = 0;
+  for (const NcclRank& rank : run.ranks) {
+    if (!rank.hello) continue;
+    if (nodes.empty() || rank.hello->max_bytes < least) nodes.clear();
+    if (nodes.empty()) least = rank.hello->max_bytes;
+    if (rank.hello->max_bytes == least) nodes.push_back(rank.node);
+  }
+  if (nodes.empty()) nodes = ListNodes(run);
+  const std::string names = Join(nodes, ", ");
+  return {
+      "memory-short", nodes,
+      fmt::format("the memory of {} allows {} only, at which no link can be judged", names, size),
+      fmt::format("end programs on {}, and run verify again", names)};
 }
 
 std::optional<Cause> ExplainVersions(const NcclRun& run) {
@@ -171,10 +157,10 @@ Cause ExplainSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& pa
   const bool sockets = std::any_of(paths.begin(), paths.end(), [](const RankPath& path) {
     return path.path == NcclPath::kSocket;
   });
-  if (sockets) return ExplainSockets(paths);
+  if (sockets) return ExplainSockets(evidence, paths);
   if (auto narrow = ExplainNarrowPcie(evidence)) return *narrow;
   for (const RankPath& path : paths) {
-    if (!path.idle.empty()) return ExplainIdleRail(paths, path.idle.front());
+    if (!path.idle.empty()) return ExplainIdleRail(evidence.run, paths, path.idle.front());
   }
   const std::vector<NodeName> slow = FindNodesAtFault(evidence.pairs);
   const std::vector<NodeName> nodes = slow.empty() ? ListNodes(evidence.run) : slow;

@@ -12,14 +12,13 @@ namespace reconciler {
 // Why a run was slow: the first that fits, from what is certain to what is left. `busbw` in GB/s.
 Cause ExplainSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& paths, double busbw);
 
-// Precondition of both: some path has it.
-Cause ExplainSockets(const std::vector<RankPath>& paths);
-Cause ExplainIdleRail(const std::vector<RankPath>& paths, int rail);
 // A rail's PCIe link with fewer lanes than a Spark's.
 std::optional<Cause> ExplainNarrowPcie(const NcclEvidence& evidence);
 // Some rank's results are not there.
 Cause ExplainMissingResults(const NcclRun& run);
 Cause ExplainUnknownLinks(const NcclRun& run);
+// Memory allowed only a size at which no link is judged. `size`: "16 MiB".
+Cause ExplainSmallSize(const NcclRun& run, const std::string& size);
 // nullopt: all nodes have loaded the same.
 std::optional<Cause> ExplainVersions(const NcclRun& run);
 Cause ExplainWrongData(const std::vector<NodeName>& nodes);

@@ -10,6 +10,7 @@
 #include "reconciler/verify/nccl/judge/remedies.h"
 #include "reconciler/verify/nccl/judge/run_error.h"
 #include "reconciler/verify/nccl/judge/speed.h"
+#include "reconciler/verify/nccl/judge/transport_causes.h"
 
 namespace reconciler {
 namespace {
@@ -57,6 +58,13 @@ void Judge::JudgeRunError(const NcclRunError& run_error) {
               .evidence = run_error.evidence};
   (unmeasured ? check.why : check.measured) = fmt::format("{}: {}", run_error.node, run_error.text);
   for (std::string& line : FormatPairs(evidence_)) check.evidence.push_back(std::move(line));
+  // A deadline after the connections were made: over sockets a large size takes too long.
+  const bool has_sockets = std::any_of(paths_.begin(), paths_.end(), [](const RankPath& path) {
+    return path.path == NcclPath::kSocket;
+  });
+  if (run_error.code == "deadline" && !figures_.empty() && has_sockets) {
+    return Keep(std::move(check), ExplainSockets(evidence_, paths_));
+  }
   Keep(std::move(check),
        ExplainRunError(run_error, evidence_.run, evidence_.firewalls, evidence_.fabric));
 }
@@ -78,7 +86,7 @@ void Judge::JudgePath(const RankPath& path) {
   if (path.counted && !path.said.empty()) check.evidence = {"NCCL says " + path.said};
   if (path.path == NcclPath::kSocket) {
     check.outcome = Outcome::kFail;
-    return Keep(std::move(check), ExplainSockets(paths_));
+    return Keep(std::move(check), ExplainSockets(evidence_, paths_));
   }
   if (path.path != NcclPath::kRdma) {
     check.outcome = Outcome::kCouldNotMeasure;
@@ -94,7 +102,7 @@ void Judge::JudgePath(const RankPath& path) {
   if (path.idle.empty()) return Keep(std::move(check));
   check.outcome = Outcome::kFail;
   check.rail = path.idle.front();
-  Keep(std::move(check), ExplainIdleRail(paths_, path.idle.front()));
+  Keep(std::move(check), ExplainIdleRail(evidence_.run, paths_, path.idle.front()));
 }
 
 void Judge::JudgeVersions() {

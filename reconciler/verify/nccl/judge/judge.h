@@ -18,11 +18,12 @@ struct NcclEvidence {
   const RailFactsByNode& facts;
   const NcclRun& run;
   NcclMinimum minimum = {};
-  std::vector<NodeName> firewalls = {};  // nodes on which ufw is enabled
+  std::vector<NodeName> firewalls = {};  // nodes whose firewall may drop what comes
   bool hca_is_degraded = false;          // the RDMA writes before found one
   std::set<NodeName> uncounted = {};     // whose counters did not show those writes HCA by HCA
   std::vector<PairVerdict> pairs = {};   // of a run that was not good
   std::string note = {};                 // what was run otherwise than requested
+  bool is_reduced = false;               // a smaller size than verify.size, for lack of memory
   std::string first_attempt = {};        // not empty: why a first run was not good, and this one is
 };
 

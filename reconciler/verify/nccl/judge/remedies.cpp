@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
-#include "reconciler/base/ipv4.h"
 #include "reconciler/base/text.h"
 #include "reconciler/verify/nccl/judge/causes.h"
+#include "reconciler/verify/nccl/judge/connection.h"
 
 namespace reconciler {
 namespace {
@@ -71,9 +69,9 @@ constexpr Remedy kByText[] = {
      "install the same libnccl2 on all nodes"},
     {"returned Connection refused", "root-unreachable",
      "{0} does not reach NCCL's first rank at {2}",
-     "check ufw on both nodes: every node needs any TCP port of every other one there"},
+     "check the firewalls of both nodes: each needs any TCP port of every other one there"},
     {"socketPollConnect", "root-unreachable", "{0} does not reach NCCL's first rank at {2}",
-     "check ufw on both nodes: every node needs any TCP port of every other one there"},
+     "check the firewalls of both nodes: each needs any TCP port of every other one there"},
     {"ibv_create_qp failed", "memlock-low", "{0} may not pin the memory that RDMA needs",
      "raise memlock on {0} (`memlock: unlimited` in the manifest)"},
     {"Cannot allocate memory", "memlock-low", "{0} cannot pin the memory that RDMA needs",
@@ -105,49 +103,6 @@ Cause MakeCause(const Remedy& remedy, const NcclRunError& run_error, const NcclR
           FillTemplate(remedy.next_step, run_error, run)};
 }
 
-// "local GID ::ffff:192.168.177.1, …": whose port that is.
-const RailPort* FindPortOfGid(const std::string& said, std::string_view which,
-                              const Fabric& fabric) {
-  const std::string sign = fmt::format("{} GID ::ffff:", which);
-  const std::size_t at = said.find(sign);
-  if (at == std::string::npos) return nullptr;
-  const std::string_view rest = std::string_view(said).substr(at + sign.size());
-  const auto address = ParseIpv4(rest.substr(0, rest.find_first_not_of("0123456789.")));
-  if (!address) return nullptr;
-  for (const auto& [node, ports] : fabric.ports) {
-    for (const RailPort& port : ports) {
-      if (port.address.address == *address) return &port;
-    }
-  }
-  return nullptr;
-}
-
-std::string FormatEnd(const RailPort& port) {
-  return fmt::format("{} of {} on {}", port.hca.empty() ? port.netdev : port.hca, port.node,
-                     FormatRailName(port.rail));
-}
-
-// An NCCL that does not look at subnets pairs the first HCAs of both nodes. Where each cable leads
-// to another neighbour, no cable joins these.
-std::optional<Cause> ExplainCrossedSubnets(const std::string& said, const NcclRunError& run_error,
-                                           const NcclRun& run, const Fabric& fabric) {
-  if (said.find("ibv_modify_qp failed") == std::string::npos) return std::nullopt;
-  const RailPort* local = FindPortOfGid(said, "local", fabric);
-  const RailPort* remote = FindPortOfGid(said, "remote", fabric);
-  if (local == nullptr || remote == nullptr || local->rail == remote->rail) return std::nullopt;
-  std::string loaded;
-  for (const NcclRank& rank : run.ranks) {
-    const std::string version = rank.node == run_error.node ? FormatNcclVersion(rank) : "";
-    if (!version.empty()) loaded = fmt::format("; {} has loaded NCCL {}", rank.node, version);
-  }
-  return Cause{"subnets-crossed",
-               {local->node, remote->node},
-               fmt::format("NCCL joined {} with {}, and no cable joins these{}", FormatEnd(*local),
-                           FormatEnd(*remote), loaded),
-               "use NCCL 2.30.7 or later on all nodes (nccl.library names the file), with "
-               "NCCL_IB_SUBNET_AWARE_ROUTING=1 and NCCL_IB_MERGE_NICS=0"};
-}
-
 }  // namespace
 
 Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run,
@@ -161,8 +116,9 @@ Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run,
   }
   std::string said = run_error.text;
   for (const std::string& line : run_error.evidence) said += "\n" + line;
-  if (auto crossed = ExplainCrossedSubnets(said, run_error, run, fabric)) return *crossed;
-  // What ufw denies is dropped silently: a rank waits, or Linux ends its call after two minutes.
+  if (auto connection = ExplainConnection(said, run_error, run, fabric)) return *connection;
+  // What a firewall denies is dropped silently: a rank waits, or Linux ends its call after two
+  // minutes.
   // Once all are connected it denies nothing more.
   const bool is_dropped = !firewalls.empty() && run_error.code == "deadline" &&
                           (run_error.phase == "init" || run_error.phase == "connect");
@@ -176,10 +132,10 @@ Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run,
   if (is_dropped) {
     return {"firewall", firewalls,
             fmt::format("the ranks wait for each other ({}), as where a firewall drops what one "
-                        "sends: ufw is enabled on {}",
+                        "sends: one is in force on {}",
                         run_error.phase, Join(firewalls, ", ")),
-            "allow each node's address on all others (`ufw allow from ADDRESS`): NCCL uses any "
-            "TCP port of the network that NCCL_SOCKET_IFNAME names"};
+            "allow each node's address on all others (with ufw: `ufw allow from ADDRESS`): NCCL "
+            "uses any TCP port of the network that NCCL_SOCKET_IFNAME names"};
   }
   if (run_error.code == "deadline") {
     return {"nccl-limit-passed", ListNodes(run),

@@ -6,8 +6,8 @@
 
 namespace reconciler {
 
-// Why a run did not come to its end. `firewalls`: nodes on which ufw is enabled. `fabric`: whose
-// addresses the GIDs in NCCL's messages are.
+// Why a run did not come to its end. `firewalls`: nodes whose firewall may drop what comes.
+// `fabric`: whose addresses the GIDs in NCCL's messages are.
 Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run,
                       const std::vector<NodeName>& firewalls = {}, const Fabric& fabric = {});
 

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
+#include <optional>
 #include <tuple>
 
 #include "reconciler/base/text.h"
 #include "reconciler/verify/nccl/evidence/log.h"
+#include "reconciler/verify/nccl/evidence/variables.h"
 
 namespace reconciler {
 namespace {
@@ -63,7 +64,10 @@ int RankByCause(const NcclRank& rank) {
 std::vector<std::string> ListHints(const NcclRank& rank) {
   std::vector<std::string> lines;
   for (const std::string& line : SplitLines(rank.log)) {
-    if (Contains(line, "retrying")) lines = {MakePrintable(Trim(line))};
+    // Once all are connected, an attempt that was repeated has succeeded.
+    const bool is_connecting =
+        rank.phase == "start" || rank.phase == "init" || rank.phase == "connect";
+    if (is_connecting && Contains(line, "retrying")) lines = {MakePrintable(Trim(line))};
   }
   for (const std::string& warning : ParseNcclLog(rank.log).warnings) lines.push_back(warning);
   constexpr std::size_t kMost = 5;
@@ -79,26 +83,47 @@ bool MayDiffer(const std::string& name) {
          std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end();
 }
 
-std::vector<std::string> ListDifferences(const NcclRun& run) {
-  std::set<std::string> names;
+// How a rank has `name`; nullopt: unknown, for the rank ended before it read all that a file
+// nccl.conf may set.
+std::optional<std::string> DescribeValue(const NcclRank& rank, const std::string& name,
+                                         bool is_in_environments) {
+  if (const auto set = FindVariable(rank, name)) {
+    return set->in_file ? set->value + " (a file nccl.conf)" : set->value;
+  }
+  if (is_in_environments || ParseNcclLog(rank.log).initialized) return "not set";
+  return std::nullopt;
+}
+
+// By name, those that a rank has and that must be the same on all; and whether an environment has
+// it. What a rank read after its init counts only then: another one may not have come so far.
+std::map<std::string, bool> ListShared(const NcclRun& run) {
+  std::map<std::string, bool> names;
   for (const NcclRank& rank : run.ranks) {
-    if (!rank.hello) return {};
     for (const auto& [name, value] : rank.hello->env) {
-      if (!MayDiffer(name)) names.insert(name);
+      if (!MayDiffer(name)) names[name] = true;
+    }
+    for (const auto& [name, variable] : ParseNcclLog(rank.log).variables) {
+      if (!MayDiffer(name) && variable.during_init) names.try_emplace(name, false);
     }
   }
+  return names;
+}
+
+std::vector<std::string> ListDifferences(const NcclRun& run) {
+  if (std::any_of(run.ranks.begin(), run.ranks.end(),
+                  [](const NcclRank& rank) { return !rank.hello; })) {
+    return {};
+  }
   std::vector<std::string> lines;
-  for (const std::string& name : names) {
+  for (const auto& [name, is_in_environments] : ListShared(run)) {
     std::map<std::string, NodeName> values;
     for (const NcclRank& rank : run.ranks) {
-      const auto found = rank.hello->env.find(name);
-      values.try_emplace(found == rank.hello->env.end() ? "not set" : found->second, rank.node);
+      const auto value = DescribeValue(rank, name, is_in_environments);
+      if (value) values.try_emplace(*value, rank.node);
     }
     if (values.size() < 2) continue;
     std::vector<std::string> who;
-    for (const auto& [value, node] : values) {
-      who.push_back(fmt::format("{} on {}", MakePrintable(value), node));
-    }
+    for (const auto& [value, node] : values) who.push_back(fmt::format("{} on {}", value, node));
     lines.push_back(fmt::format("{}: {}", MakePrintable(name), Join(who, ", ")));
   }
   return lines;

@@ -120,6 +120,13 @@ NcclSpeedJudge::Verdict NcclSpeedJudge::JudgeFigure(const NcclFigure& figure) co
     check.measured.clear();
     return {std::move(check), ExplainUnknownLinks(evidence_.run)};
   }
+  if (evidence_.is_reduced && !FindSizeFactor(figure.bytes)) {
+    check.outcome = Outcome::kCouldNotMeasure;
+    check.expected = "a size of at least 32 MiB, at which links are judged";
+    check.why = fmt::format("{} at {}", check.measured, FormatSize(figure.bytes));
+    check.measured.clear();
+    return {std::move(check), ExplainSmallSize(evidence_.run, FormatSize(figure.bytes))};
+  }
   check.outcome = Judge(figure, check);
   if (check.outcome == Outcome::kPass) return {std::move(check)};
   check.evidence = FormatPairs(evidence_);

@@ -19,15 +19,18 @@ using spark_verify::NcclOptions;
 constexpr std::uint64_t kLeast = 1u << 20;  // bytes: less proves nothing
 
 NcclEvidence MakeEvidence(const NcclAttempts& attempts, const NcclRun& run, std::string note = {}) {
+  const bool is_reduced = !note.empty();
   return {.cluster = attempts.cluster,
           .fabric = attempts.fabric,
           .facts = attempts.facts,
           .run = run,
-          .minimum = attempts.section.minimum,
+          // It is a figure for verify.size.
+          .minimum = is_reduced ? NcclMinimum{} : attempts.section.minimum,
           .firewalls = attempts.firewalls,
           .hca_is_degraded = attempts.hca_is_degraded,
           .uncounted = attempts.uncounted,
-          .note = std::move(note)};
+          .note = std::move(note),
+          .is_reduced = is_reduced};
 }
 
 std::string ExplainNotGood(const NcclJudgement& judged) {
@@ -54,10 +57,10 @@ PairVerdict MakeNotMeasuredPair(const NodePair& pair) {
   return {.a = pair.a, .b = pair.b, .seen = "could not be measured", .measured = false};
 }
 
-PairVerdict RunPair(const NcclAttempts& attempts, const NodePair& pair,
-                    const NcclOptions& options) {
+PairVerdict RunPair(const NcclAttempts& attempts, const NodePair& pair, const NcclOptions& options,
+                    const std::string& note) {
   const NcclRun run = attempts.run({pair.a, pair.b}, options);
-  const NcclJudgement judged = JudgeNccl(MakeEvidence(attempts, run));
+  const NcclJudgement judged = JudgeNccl(MakeEvidence(attempts, run, note));
   if (!run.IsFinished() && !judged.Failed()) return MakeNotMeasuredPair(pair);
   PairVerdict verdict{.a = pair.a, .b = pair.b, .good = run.IsFinished() && !judged.Failed()};
   const std::vector<NcclFigure> figures = ListFigures(run);
@@ -68,7 +71,8 @@ PairVerdict RunPair(const NcclAttempts& attempts, const NodePair& pair,
 }
 
 // No node is in two pairs of a round, so that each connection belongs to one thread.
-std::vector<PairVerdict> RunPairs(const NcclAttempts& attempts, const NcclOptions& options) {
+std::vector<PairVerdict> RunPairs(const NcclAttempts& attempts, const NcclOptions& options,
+                                  const std::string& note) {
   NcclOptions one = options;
   one.collectives = {spark_verify::Collective::kAllReduce};
   one.types = {spark_verify::DataType::kFloat};
@@ -84,7 +88,7 @@ std::vector<PairVerdict> RunPairs(const NcclAttempts& attempts, const NcclOption
         some[i] = MakeNotMeasuredPair(round[i]);
         threads.emplace_back([&, i] {
           std::ignore =
-              CatchThrown(round[i].a, [&, i] { some[i] = RunPair(attempts, round[i], one); });
+              CatchThrown(round[i].a, [&, i] { some[i] = RunPair(attempts, round[i], one, note); });
         });
       }
     }
@@ -131,7 +135,7 @@ NcclJudgement Attempt(const NcclAttempts& attempts) {
   if (!second.Failed()) {
     evidence.first_attempt = ExplainNotGood(first);
   } else if (IsWorthAnotherRun(second) && ranks.size() > 2) {
-    evidence.pairs = RunPairs(attempts, options);
+    evidence.pairs = RunPairs(attempts, options, note);
   }
   return JudgeNccl(evidence);
 }

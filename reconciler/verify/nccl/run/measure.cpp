@@ -30,13 +30,23 @@ struct Ready {
   Error error = {};  // with a message: why it is not
 };
 
+// Whether what comes to the node may be dropped: by ufw, or by a chain of nftables (and so of
+// iptables) that drops what no rule accepts.
+bool MayDrop(const NodeFacts& facts) {
+  const bool* ufw = Known(facts.rdma.ufw);
+  if (ufw != nullptr && *ufw) return true;
+  const auto* chains = Known(facts.rdma.firewall);
+  return chains != nullptr &&
+         std::any_of(chains->begin(), chains->end(), [](const FirewallChain& chain) {
+           return chain.policy == "drop" && chain.family != "ip6" && chain.family != "arp";
+         });
+}
+
 std::vector<NodeName> ListFirewalls(const ClusterSpec& cluster, const ClusterFacts& facts) {
   std::vector<NodeName> nodes;
   for (const NodeSpec& node : cluster.nodes) {
     const auto found = facts.nodes.find(node.name);
-    if (found == facts.nodes.end()) continue;
-    const bool* enabled = Known(found->second.rdma.ufw);
-    if (enabled != nullptr && *enabled) nodes.push_back(node.name);
+    if (found != facts.nodes.end() && MayDrop(found->second)) nodes.push_back(node.name);
   }
   return nodes;
 }
@@ -196,7 +206,11 @@ NcclOptions MakeNcclOptions(const std::vector<spark_verify::Collective>& collect
   for (const std::uint64_t bytes : {std::uint64_t{8}, std::uint64_t{64} << 10, kMiB, 32 * kMiB}) {
     if (bytes < size) options.sizes.push_back({.bytes = bytes});
   }
-  options.sizes.push_back({.bytes = size});
+  // At least four transfers of twice the size by the slowest link that is worth a figure.
+  constexpr double kSlowest = 0.5e9;  // bytes per second
+  const int slow_ms = static_cast<int>(10'000 * static_cast<double>(size) / kSlowest);
+  options.sizes.push_back({.bytes = size, .limit_ms = slow_ms > options.size_ms ? slow_ms : 0});
+  options.limit_ms = std::max(options.limit_ms, 6 * slow_ms);
   options.memory_limit = std::max<std::size_t>(options.memory_limit, size);
   options.allow_busy = choice.allow_busy;
   // The first collective is behind them, so that little warms up; a slow link is seen soon.
@@ -204,6 +218,7 @@ NcclOptions MakeNcclOptions(const std::vector<spark_verify::Collective>& collect
   options.budget_ms = choice.brief ? 200 : 600;
   if (choice.phase_s > 0) {
     options.init_ms = options.connect_ms = options.size_ms = 1000 * choice.phase_s;
+    options.sizes.back().limit_ms = options.size_ms;
   }
   return options;
 }

@@ -31,8 +31,9 @@ constexpr Remedy kRemedies[] = {
      "check `ip addr show {2}` on {0}; the kernel makes the GID from the address"},
     {"wanted one RoCE v2 GID", "gid-twice", "{1} of {0} has its address twice",
      "give the address of {2} on {0} to that interface alone"},
-    {"of memory pinned", "memlock-low", "{0} may not pin the memory that RDMA needs",
-     "raise memlock on {0} (`memlock: unlimited` in the manifest)"},
+    {"of memory pinned", "memlock-low", "{0} cannot pin the memory that RDMA needs",
+     "raise memlock on {0} (`memlock: unlimited`); with CmaFree above CmaTotal in /proc/meminfo, "
+     "boot it with kho=off"},
     {"wanted the port", "port-down", "the port of {1} on {0} is down",
      "check `ip link show {2}` on {0} and its cable"},
     {"connected from", "no-connection", "{1} of {0} finds no way to its peer",
@@ -222,7 +223,7 @@ Cause ExplainCongestion(const Transfer& transfer, const RailWrite& rail) {
 
 Cause ExplainSlow(const Transfer& transfer, const RailWrite& rail, double back, double enough) {
   constexpr double kDegraded = 25;  // Gb/s: a ConnectX-7 in its degraded state stays below
-  if (rail.gbps < kDetour) {
+  if (IsLikelyDetour(rail)) {
     return {
         "detour", ListBoth(transfer),
         fmt::format("{} takes a detour: this is what a CPU forwards", FormatRailName(rail.rail)),

@@ -9,6 +9,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/verify/rdma/judge/causes.h"
+#include "reconciler/verify/rdma/judge/pairs.h"
 #include "reconciler/verify/rdma/judge/proof.h"
 #include "reconciler/verify/rdma/judge/roofline.h"
 
@@ -192,6 +193,7 @@ RdmaJudgement Judge::Run() {
       judgement_.checks.push_back(std::move(check));
     }
   }
+  NameNodesAtFault(judgement_.checks, judgement_.findings);
   for (const auto& [hca, scope] : scopes_) judgement_.uncounted.insert(hca.first);
   return std::move(judgement_);
 }

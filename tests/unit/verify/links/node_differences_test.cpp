@@ -40,9 +40,9 @@ TEST_F(NodeDifferencesTest, EqualNodesHaveNoCheck) { EXPECT_THAT(Find(), IsEmpty
 TEST_F(NodeDifferencesTest, EachVersionIsNamedWithItsNodes) {
   Node("spark-2").host = HostFact{.kernel = "6.11.0"};
   Node("spark-3").gpudirect.driver = NvidiaDriver{.version = "580.95.05"};
-  EXPECT_THAT(Find(), ElementsAre("spark-1: kernel: 6.17.0-1008-nvidia on spark-1, spark-3; 6.11.0 "
+  EXPECT_THAT(Find(), ElementsAre("spark-2: kernel: 6.17.0-1008-nvidia on spark-1, spark-3; 6.11.0 "
                                   "on spark-2",
-                                  "spark-1: NVIDIA driver: 580.142 on spark-1, spark-2; 580.95.05 "
+                                  "spark-3: NVIDIA driver: 580.142 on spark-1, spark-2; 580.95.05 "
                                   "on spark-3"));
 }
 
@@ -50,7 +50,7 @@ TEST_F(NodeDifferencesTest, FirmwareIsComparedBetweenBoardsOfOneKind) {
   Node("spark-2").hcas["mlx5_9"] = {.firmware = "20.1.0", .board_id = "MT_0000000224"};
   EXPECT_THAT(Find(), IsEmpty());
   Node("spark-2").hcas["rocep1s0f1"].firmware = "28.43.2026";
-  EXPECT_THAT(Find(), ElementsAre("spark-1: HCA firmware: 28.45.4028 on spark-1, spark-2, spark-3; "
+  EXPECT_THAT(Find(), ElementsAre("spark-2: HCA firmware: 28.45.4028 on spark-1, spark-2, spark-3; "
                                   "28.43.2026 on spark-2"));
 }
 

@@ -34,6 +34,17 @@ TEST(Probes, EveryPeerOnEveryRail) {
               ElementsAre("192.168.177.1", "spark-1-rail1", "spark-3-rail0", "192.168.178.3"));
 }
 
+TEST(Probes, MacsOfThePeersAreThoseThatWereRead) {
+  Sample sample = OnSwitch(2);
+  sample.Link(2, 1).mac = "4C:BB:47:00:00:02";
+  const NodeProbes probes = ListProbes(sample.cluster, sample.fabric, sample.cluster.nodes[0],
+                                       VerifyLevel::kPing, sample.facts);
+  EXPECT_EQ(probes.pings.at(0).mac, "");
+  EXPECT_EQ(probes.pings.at(1).mac, "4c:bb:47:00:00:02");
+  EXPECT_THAT(probes.ports_by_mac,
+              ElementsAre(testing::Pair("4c:bb:47:00:00:02", "enP2p1s0f1np1 of spark-2")));
+}
+
 // What one direction does not try, the other one does.
 TEST(Probes, EachNetworkIsTriedByNameAndByAddress) {
   Sample sample = OnSwitch(2);

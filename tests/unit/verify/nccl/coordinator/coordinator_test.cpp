@@ -334,5 +334,49 @@ TEST_F(Coordinator, TextOfANodeIsMadePrintable) {
   EXPECT_THAT(run_error->evidence, ElementsAre("\\x1b[2J"));
 }
 
+constexpr std::string_view kInitComplete = "n:1:1 [0] NCCL INFO comm 0x1 rank 0 - Init COMPLETE";
+
+TEST_F(Coordinator, AVariableOfAFileOfOneNodeExplainsADeadline) {
+  Start(2);
+  Hello(2);
+  for (const std::size_t rank : {0, 1}) {
+    if (rank == 0) Say(rank, FormatLog("n:1:1 [0] NCCL INFO NCCL_PROTO set by environment to LL"));
+    Say(rank, FormatLog(std::string(kInitComplete)));
+    Say(rank, FormatInitDone(0.2));
+  }
+  Say(0, Failed({.code = "deadline", .phase = "connect", .text = "wanted it in 15 s"}));
+  Say(1, FormatAborted(0.5));
+  const auto run_error = FindRunError(coordinator_->TakeRun());
+  ASSERT_TRUE(run_error);
+  EXPECT_EQ(run_error->code, "env-differs");
+  EXPECT_THAT(run_error->evidence,
+              ElementsAre("NCCL_PROTO: LL (a file nccl.conf) on spark-1, not set on spark-2"));
+}
+
+TEST_F(Coordinator, AVariableThatAnotherRankHadNoTimeToReadIsNoDifference) {
+  Start(2);
+  Hello(2);
+  Say(0, FormatLog("n:1:1 [0] NCCL INFO NCCL_PROTO set by environment to LL"));
+  Say(0, FormatLog(std::string(kInitComplete)));
+  Say(0, FormatLog("n:1:1 [0] NCCL INFO NCCL_IB_TIMEOUT set by environment to 22."));
+  Say(0, Failed({.code = "deadline", .phase = "init", .text = "wanted it in 20 s"}));
+  Say(1, FormatAborted(0.5));
+  const auto run_error = FindRunError(coordinator_->TakeRun());
+  ASSERT_TRUE(run_error);
+  EXPECT_EQ(run_error->code, "deadline");
+}
+
+TEST_F(Coordinator, AnAttemptThatWasRepeatedBeforeTheTestsExplainsNoneOfThem) {
+  Start(2);
+  UpToTests(2);
+  Say(0, FormatLog("ibv_modify_qp failed with 110 Connection timed out, retrying 1/4"));
+  Say(0, FormatResult({.bytes = 8}));
+  Say(0, Failed({.code = "deadline", .phase = "all_reduce", .text = "wanted it in 30 s"}));
+  Say(1, FormatAborted(0.5));
+  const auto run_error = FindRunError(coordinator_->TakeRun());
+  ASSERT_TRUE(run_error);
+  EXPECT_THAT(run_error->evidence, testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace reconciler

@@ -124,5 +124,23 @@ TEST(NcclLog, ABuildThatIsNoReleaseIsKnownByItsSuffixOrBranch) {
   EXPECT_FALSE(build("", "feature"));
 }
 
+TEST(NcclLog, VariablesAreReadWithWhetherTheInitNeededThem) {
+  const NcclLog log = ParseNcclLog(R"(
+n:1:1 [0] NCCL INFO NCCL_SOCKET_IFNAME set to enP7s7
+n:1:1 [0] NCCL INFO NCCL_PROTO set by environment to LL
+n:1:9 [0] NCCL INFO ncclCommInitRankConfig comm 0x1 rank 0 nranks 2 - Init COMPLETE
+n:1:9 [0] NCCL INFO NCCL_IB_TIMEOUT set by environment to 22.
+n:1:9 [0] NCCL INFO Connected rings set to ring
+)");
+  EXPECT_TRUE(log.initialized);
+  EXPECT_THAT(log.variables, ElementsAre(Pair("NCCL_IB_TIMEOUT", NcclVariable{"22", false}),
+                                         Pair("NCCL_PROTO", NcclVariable{"LL", true}),
+                                         Pair("NCCL_SOCKET_IFNAME", NcclVariable{"enP7s7", true})));
+}
+
+TEST(NcclLog, AMissingLibibverbsIsRead) {
+  EXPECT_TRUE(ParseNcclLog("n:1:1 [0] NCCL INFO Failed to open libibverbs.so[.1]").no_libibverbs);
+}
+
 }  // namespace
 }  // namespace reconciler

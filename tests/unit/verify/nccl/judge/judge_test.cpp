@@ -196,6 +196,33 @@ TEST(JudgeNccl, SocketsFailEvenWhenTheyAreFast) {
        "check `rdma link`, libibverbs1, NCCL_IB_HCA and NCCL_IB_DISABLE on spark-1, spark-2"});
 }
 
+TEST(JudgeNccl, AVariableOrALogExplainsSockets) {
+  const auto explain = [](const std::string& lines, const std::string& ib_disable) {
+    NcclScenario scenario = HealthyNccl(2);
+    for (const int node : {1, 2}) {
+      test::StandStill(scenario.Rank(node));
+      scenario.Rank(node).log = "NCCL INFO Using network Socket\nx via NET/Socket/0\n";
+    }
+    scenario.Rank(2).log += lines;
+    if (!ib_disable.empty()) scenario.Rank(2).hello->env["NCCL_IB_DISABLE"] = ib_disable;
+    const NcclJudgement judged = Judged(scenario);
+    return judged.findings.at(0).cause + " | " + judged.findings.at(0).next_step;
+  };
+  const std::string begin = "NCCL uses TCP sockets instead of RDMA on spark-1, spark-2: ";
+  EXPECT_EQ(explain("", "1"),
+            begin + "NCCL_IB_DISABLE=1 on spark-2 | remove NCCL_IB_DISABLE on spark-2");
+  EXPECT_EQ(explain("n NCCL INFO NCCL_NET set by environment to Socket\n", "0"),
+            begin + "NCCL_NET=Socket on spark-2 (a file nccl.conf) | remove NCCL_NET on spark-2");
+  EXPECT_EQ(explain("n NCCL INFO Failed to open libibverbs.so[.1]\n", ""),
+            begin + "NCCL on spark-2 finds no libibverbs | install libibverbs1 on spark-2");
+  EXPECT_EQ(
+      explain("n NCCL INFO NET/IB : No device found.\nn NCCL INFO NCCL_IB_HCA set to mlx5\n", ""),
+      begin +
+          "NCCL finds no HCA for NCCL_IB_HCA=mlx5 on spark-2 (a file nccl.conf), which has "
+          "roceP2p1s0f1, rocep1s0f1 | name these in NCCL_IB_HCA, or remove it; check `rdma "
+          "link` on spark-2");
+}
+
 TEST(JudgeNccl, ALibraryThatLiesIsFoundByTheCounters) {
   NcclScenario scenario = HealthyNccl(2, 2);
   for (const int node : {1, 2}) test::StandStill(scenario.Rank(node));
@@ -216,6 +243,42 @@ TEST(JudgeNccl, OneRailIsTheCauseOfHalfTheSpeed) {
       {"one-rail", Outcome::kFail, kBoth, "NCCL leaves rail1 idle on spark-1, spark-2",
        "check NCCL_IB_HCA and that rail's GIDs on spark-1, spark-2 (`rdma link`, `ip addr`)"});
   EXPECT_THAT(Judged(scenario).findings[0].rails, ElementsAre(1));
+}
+
+TEST(JudgeNccl, AnHcaThatAVariableLeavesOutIsNamed) {
+  NcclScenario scenario = HealthyNccl(2, 12.5);
+  for (const int node : {1, 2}) {
+    scenario.Rank(node).results.at(0).counters.at("rocep1s0f1").at("port_xmit_data") *= 2;
+    test::StandStill(scenario.Rank(node), "roceP2p1s0f1");
+    scenario.Rank(node).log = "n NCCL INFO NET/IB : Using [0]rocep1s0f1:1/RoCE [RO]; OOB x\n";
+  }
+  scenario.Rank(1).hello->env["NCCL_IB_HCA"] = "=rocep1s0f1";
+  ExpectOne(
+      MakeEvidence(scenario),
+      {"one-rail", Outcome::kFail, kBoth,
+       "NCCL leaves rail1 idle on spark-1, spark-2: NCCL_IB_HCA==rocep1s0f1 on spark-1 leaves "
+       "out roceP2p1s0f1",
+       "name the HCAs of both rails in NCCL_IB_HCA, or remove it"});
+}
+
+TEST(JudgeNccl, ADeadlineInATestOverSocketsIsTheSockets) {
+  NcclScenario scenario = HealthyNccl(2);
+  for (const int node : {1, 2}) {
+    NcclRank& rank = scenario.Rank(node);
+    test::StandStill(rank);
+    rank.results.at(0).bytes = 32u << 20;
+    rank.log = "NCCL INFO Using network Socket\nx via NET/Socket/0\n";
+    rank.fate = NcclFate::kAborted;
+    rank.phase = "all_reduce of 17179869184 bytes";
+  }
+  scenario.Rank(1).fate = NcclFate::kFailed;
+  scenario.Rank(1).failure = {
+      .code = "deadline", .phase = "all_reduce of 17179869184 bytes", .text = "wanted it in 30 s"};
+  ExpectOne(
+      MakeEvidence(scenario),
+      {"nccl-socket", Outcome::kFail, kBoth,
+       "NCCL uses TCP sockets instead of RDMA on spark-1, spark-2",
+       "check `rdma link`, libibverbs1, NCCL_IB_HCA and NCCL_IB_DISABLE on spark-1, spark-2"});
 }
 
 TEST(JudgeNccl, NarrowPcieIsNamedAlthoughItsOwnRooflineIsReached) {

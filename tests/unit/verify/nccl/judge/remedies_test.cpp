@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
             "socketPollConnect: connect to 192.168.1.21<43321> returned Connection refused, "
             "retrying (9/10)",
             "root-unreachable", "spark-2 does not reach NCCL's first rank at 192.168.1.21:43321",
-            "check ufw on both nodes: every node needs any TCP port of every other one there"},
+            "check the firewalls of both nodes: each needs any TCP port of every other one there"},
         Row{"Memlock", "nccl", "Call to ibv_create_qp failed", "memlock-low",
             "spark-2 may not pin the memory that RDMA needs",
             "raise memlock on spark-2 (`memlock: unlimited` in the manifest)"},
@@ -132,11 +132,11 @@ TEST(Remedies, AFirewallExplainsThatRanksDoNotConnectAndNoLaterWait) {
   EXPECT_EQ(cause.code, "firewall");
   EXPECT_THAT(cause.nodes, testing::ElementsAre("spark-1", "spark-2"));
   EXPECT_EQ(cause.cause,
-            "the ranks wait for each other (init), as where a firewall drops what one sends: ufw "
-            "is enabled on spark-1, spark-2");
+            "the ranks wait for each other (init), as where a firewall drops what one sends: one "
+            "is in force on spark-1, spark-2");
   EXPECT_EQ(cause.next_step,
-            "allow each node's address on all others (`ufw allow from ADDRESS`): NCCL uses any TCP "
-            "port of the network that NCCL_SOCKET_IFNAME names");
+            "allow each node's address on all others (with ufw: `ufw allow from ADDRESS`): NCCL "
+            "uses any TCP port of the network that NCCL_SOCKET_IFNAME names");
   EXPECT_EQ(explain("connect", "").code, "firewall");
   EXPECT_EQ(explain("all_reduce", "").code, "nccl-limit-passed");
   EXPECT_EQ(explain("init", "returned Connection refused").code, "root-unreachable");
@@ -180,8 +180,7 @@ constexpr const char* kModifyFailed =
     "INIT, next state RTR, local GID index 3, local GID ::ffff:192.168.177.2, remote GID "
     "::ffff:{}";
 
-Cause ExplainModify(const std::string& remote) {
-  const test::NcclScenario scenario = test::HealthyNccl(2);
+Fabric MakeRails() {
   Fabric fabric;
   for (const auto& [node, rail, address] :
        {std::tuple("spark-2", 0, "192.168.177.2/24"), std::tuple("spark-1", 0, "192.168.177.1/24"),
@@ -192,11 +191,17 @@ Cause ExplainModify(const std::string& remote) {
                                   .hca = "rocep1s0f1",
                                   .address = *ParseIpv4Prefix(address)});
   }
-  const NcclRunError run_error = {.code = "error",
-                                  .node = "spark-2",
-                                  .phase = "connect",
-                                  .text = fmt::format(fmt::runtime(kModifyFailed), remote)};
-  return ExplainRunError(run_error, scenario.run, {}, fabric);
+  return fabric;
+}
+
+// As spark-2 reports it.
+Cause ExplainOnPair(const std::string& text) {
+  return ExplainRunError({.code = "error", .node = "spark-2", .phase = "connect", .text = text},
+                         test::HealthyNccl(2).run, {}, MakeRails());
+}
+
+Cause ExplainModify(const std::string& remote) {
+  return ExplainOnPair(fmt::format(fmt::runtime(kModifyFailed), remote));
 }
 
 TEST(NcclSubnets, HcasOfTwoRailsAreNamedWithTheLoadedVersion) {
@@ -211,10 +216,64 @@ TEST(NcclSubnets, HcasOfTwoRailsAreNamedWithTheLoadedVersion) {
             "NCCL_IB_SUBNET_AWARE_ROUTING=1 and NCCL_IB_MERGE_NICS=0");
 }
 
-TEST(NcclSubnets, OneRailAndAddressesOfOthersAreAnotherCause) {
-  EXPECT_EQ(ExplainModify("192.168.177.1").code, "no-connection");
-  EXPECT_EQ(ExplainModify("10.0.0.1").code, "no-connection");
-  EXPECT_EQ(ExplainModify("nonsense").code, "no-connection");
+TEST(NcclSubnets, TwoHcasOfOneRailAreNamedWithTheirNodes) {
+  const Cause cause = ExplainModify("192.168.177.1");
+  EXPECT_EQ(cause.code, "no-connection");
+  EXPECT_THAT(cause.nodes, testing::ElementsAre("spark-2", "spark-1"));
+  EXPECT_EQ(cause.cause, "rocep1s0f1 of spark-2 does not reach rocep1s0f1 of spark-1 on rail0");
+  EXPECT_EQ(cause.next_step,
+            "ping 192.168.177.1 from spark-2 through enp1s0f1np1; check the cable and the "
+            "addresses of that rail");
+}
+
+TEST(NcclSubnets, AWriteWithoutAcknowledgementNamesBothEnds) {
+  const Cause cause = ExplainOnPair(
+      "NET/IB: Got completion from peer 192.168.177.1<4791> with status=IBV_WC_RETRY_EXC_ERR(12) "
+      "opcode=129 len=0 vendor err 129 (Recv) localGid ::ffff:192.168.177.2 "
+      "remoteGids::ffff:192.168.177.1 hca rocep1s0f1");
+  EXPECT_EQ(cause.code, "no-acknowledgement");
+  EXPECT_THAT(cause.nodes, testing::ElementsAre("spark-2", "spark-1"));
+  EXPECT_EQ(cause.cause,
+            "what rocep1s0f1 of spark-2 writes to rocep1s0f1 of spark-1 on rail0 is not "
+            "acknowledged: the rail broke, or loses everything");
+  EXPECT_EQ(cause.next_step,
+            "check `ip link` of both ends of rail0, the cable and a switch's MTU and VLAN");
+}
+
+TEST(NcclSubnets, AGidThatIsNoAddressOfTheFabricIsNamed) {
+  const Cause cause = ExplainModify("10.0.0.1");
+  EXPECT_EQ(cause.code, "gid-wrong");
+  EXPECT_THAT(cause.nodes, testing::ElementsAre("spark-2"));
+  EXPECT_EQ(cause.cause, "NCCL uses the GID ::ffff:10.0.0.1, which is no address of the fabric");
+  EXPECT_EQ(cause.next_step,
+            "check NCCL_IB_HCA, and take other addresses off the port: NCCL uses the first one "
+            "(`ip addr`)");
+}
+
+TEST(NcclSubnets, AGidIndexThatAVariableGivesIsNamedWithItsNode) {
+  test::NcclScenario scenario = test::HealthyNccl(2);
+  scenario.Rank(2).log += "n:1:1 [0] NCCL INFO NCCL_IB_GID_INDEX set by environment to 0.\n";
+  const Cause cause = ExplainRunError(
+      {.code = "error",
+       .node = "spark-1",
+       .phase = "connect",
+       .text = "Call to ibv_modify_qp failed with 110 Connection timed out, on dev rocep1s0f1:1, "
+               "curr state INIT, next state RTR, local GID index 0, local GID fe80::1, remote GID "
+               "::ffff:192.168.177.1"},
+      scenario.run, {}, MakeRails());
+  EXPECT_EQ(cause.code, "gid-wrong");
+  EXPECT_THAT(cause.nodes, testing::ElementsAre("spark-2"));
+  EXPECT_EQ(cause.cause,
+            "NCCL uses the GID fe80::1 (local GID index 0), which is no address of the fabric: "
+            "NCCL_IB_GID_INDEX=0 on spark-2 (a file nccl.conf)");
+  EXPECT_EQ(cause.next_step, "remove NCCL_IB_GID_INDEX: NCCL finds the GID of each HCA itself");
+}
+
+TEST(NcclSubnets, AMessageWithoutGidsNamesTheNodeAlone) {
+  EXPECT_EQ(ExplainOnPair("Call to ibv_modify_qp failed with 22, on dev rocep1s0f1:1, local GID "
+                          "index 3, local GID N/A, remote GID N/A")
+                .code,
+            "no-connection");
 }
 
 }  // namespace

@@ -174,6 +174,25 @@ TEST_F(Attempts, ARankThatHadNotSpokenYetDoesNotKeepTheOthersFromASmallerSize) {
   EXPECT_EQ(judged.summary.figures.at(0).bytes, 256u << 20);
 }
 
+TEST_F(Attempts, ASizeTooSmallToJudgeLinksIsNoPass) {
+  memory_ = 20u << 20;
+  const NcclJudgement judged = Go([](const auto&, int) { return 21.5; });
+  ASSERT_THAT(Codes(judged), ElementsAre("memory-short"));
+  EXPECT_EQ(judged.findings[0].outcome, Outcome::kCouldNotMeasure);
+  EXPECT_EQ(judged.findings[0].cause,
+            "the memory of spark-1, spark-2, spark-3 allows 16 MiB only, at which no link can be "
+            "judged");
+  EXPECT_EQ(judged.findings[0].next_step,
+            "end programs on spark-1, spark-2, spark-3, and run verify again");
+}
+
+TEST_F(Attempts, TheMinimumOfAnotherSizeDoesNotJudgeASmallerOne) {
+  memory_ = 300u << 20;
+  section_.minimum = {.busbw = 21.8};
+  const NcclJudgement judged = Go([](const auto&, int) { return 20.5; });
+  EXPECT_THAT(Codes(judged), IsEmpty());
+}
+
 TEST_F(Attempts, WithoutMemoryForAnythingNothingIsMeasured) {
   memory_ = 1000;
   const NcclJudgement judged = Go([](const auto&, int) { return 21.5; });

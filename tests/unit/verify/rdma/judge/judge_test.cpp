@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string_view>
 
 #include "reconciler/fabric/roofline.h"
 #include "reconciler/verify/rdma/judge/roofline.h"
@@ -11,6 +12,8 @@
 
 namespace reconciler {
 namespace {
+
+using testing::ElementsAre;
 
 constexpr spark_verify::Limits kHealthy = {
     .hardware = true, .link_mbps = 200000, .pcie_width = 4, .pcie_max_width = 16, .pcie_gts = 32};
@@ -284,6 +287,77 @@ TEST(JudgeRdma, ADegradedNicIsKnownByItsSpeedOnAHealthyLink) {
          "grows",
          "shut both down, take their power away for a minute, and update the firmware"});
   }
+}
+
+// Each pair of four nodes in both directions; what `slow` sends or receives has `gbps`.
+std::vector<Transfer> WriteAll(const NodeName& slow, double gbps) {
+  std::vector<Transfer> transfers;
+  for (const char* from : {"spark-1", "spark-2", "spark-3", "spark-4"}) {
+    for (const char* to : {"spark-1", "spark-2", "spark-3", "spark-4"}) {
+      if (std::string_view(from) == to) continue;
+      const bool is_slow = from == slow || to == slow;
+      transfers.push_back(Write({Rail(0, is_slow ? gbps : 108)}));
+      transfers.back().from = from;
+      transfers.back().to = to;
+    }
+  }
+  return transfers;
+}
+
+TEST(JudgeRdma, WhatAllPairsOfOneNodeHaveIsOneFindingAboutIt) {
+  const RdmaJudgement judged = Judged(WriteAll("spark-3", 13.2));
+  ASSERT_EQ(judged.findings.size(), 1u);
+  EXPECT_EQ(judged.findings[0].code, "hca-degraded");
+  EXPECT_THAT(judged.findings[0].nodes, ElementsAre("spark-3"));
+  EXPECT_EQ(judged.findings[0].explains, 6u);
+  EXPECT_EQ(judged.findings[0].cause,
+            "the ConnectX of spark-3 is degraded: its links are healthy, no counter grows, and the "
+            "nodes without it are fast");
+  EXPECT_EQ(judged.findings[0].next_step,
+            "shut spark-3 down, take its power away for a minute, and update the firmware");
+}
+
+TEST(JudgeRdma, EachFaultOfOneNodeHasItsText) {
+  std::vector<std::string> texts;
+  for (const double gbps : {4.0, 60.0}) {
+    const RdmaJudgement judged = Judged(WriteAll("spark-2", gbps));
+    ASSERT_EQ(judged.findings.size(), 1u);
+    texts.push_back(judged.findings[0].code + ": " + judged.findings[0].cause + "; " +
+                    judged.findings[0].next_step);
+  }
+  std::vector<Transfer> lossy = WriteAll("", 0);
+  for (Transfer& transfer : lossy) {
+    if (transfer.to == "spark-2") transfer.to_counters["rocep1s0f1"]["out_of_sequence"] = 82;
+  }
+  const RdmaJudgement judged = Judged(lossy);
+  ASSERT_EQ(judged.findings.size(), 1u);
+  texts.push_back(judged.findings[0].code + ": " + judged.findings[0].cause + "; " +
+                  judged.findings[0].next_step);
+  EXPECT_THAT(
+      texts,
+      ElementsAre(
+          "detour: what spark-2 sends or receives takes a detour, and nothing else does: this is "
+          "what a CPU forwards; check for a bridge over the fabric's interfaces of spark-2 (bridge "
+          "link), and its port of the switch: blocked (STP), or a split cage that must be reset",
+          "rdma-slow: the rails of spark-2 are slower than their links, and those between the "
+          "others not; check load, temperature and PCIe of spark-2, and run verify again",
+          "packet-loss: packets are lost between spark-2 and its peers, and not between the "
+          "others; reseat or change the cable of spark-2; on a switch check the drops of its "
+          "port, and turn on flow control or ECN"));
+}
+
+TEST(JudgeRdma, WhatAllPairsHaveIsNoFaultOfOneNode) {
+  std::vector<Transfer> transfers = WriteAll("", 0);
+  for (Transfer& transfer : transfers) transfer.rails[0].gbps = 13.2;
+  EXPECT_EQ(Judged(transfers).findings.size(), 6u);
+}
+
+TEST(JudgeRdma, ASlowLinkIsNoDetourWhenItIsAsSlowAsThat) {
+  Transfer transfer = Write({Rail(0, 5.0)});
+  for (RailEnd* end : {&transfer.rails[0].from, &transfer.rails[0].to}) {
+    end->limits.link_mbps = 10'000;
+  }
+  EXPECT_EQ(Judged({transfer}).findings.at(0).code, "rdma-slow");
 }
 
 TEST(JudgeRdma, WhatACpuForwardsIsADetour) {
