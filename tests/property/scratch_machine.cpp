@@ -13,6 +13,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 
 namespace reconciler::test {
 namespace {
@@ -46,7 +47,7 @@ std::string ReadAll(const fs::path& path) {
 void Run(const std::string& script) {
   const std::string quiet =
       "export PATH=/usr/local/sbin:/usr/bin:/bin; { " + script + "\n} >/dev/null 2>&1";
-  static_cast<void>(std::system(quiet.c_str()));
+  std::ignore = std::system(quiet.c_str());
 }
 
 void Must(bool done, const std::string& what) {
