@@ -139,12 +139,21 @@ class FileBeside {
 
   bool Open() const { return file_.Open(); }
 
-  // With the mode and, where that is allowed, the owner of `like`. errno; 0: done.
-  int Write(const struct stat& like, const std::string& text) const {
-    std::ignore = fchown(file_.Get(), like.st_uid, like.st_gid);
+  // Whether it has the owner and the group of `like` then.
+  bool TakeOwner(const struct stat& like) const {
+    if (fchown(file_.Get(), like.st_uid, like.st_gid) == 0) return true;
+    std::ignore = fchown(file_.Get(), static_cast<uid_t>(-1), like.st_gid);
+    struct stat own {};
+    return fstat(file_.Get(), &own) == 0 && own.st_uid == like.st_uid && own.st_gid == like.st_gid;
+  }
+
+  // errno; 0: done. Some file systems have no modes, or cannot be synced.
+  int Write(mode_t mode, const std::string& text) const {
     if (const int code = WriteAll(file_.Get(), text); code != 0) return code;
-    const bool kept = fchmod(file_.Get(), like.st_mode & 07777) == 0 && fsync(file_.Get()) == 0;
-    return kept ? 0 : errno;
+    const auto is_done = [](int result) {
+      return result == 0 || errno == EPERM || errno == ENOTSUP || errno == EINVAL;
+    };
+    return is_done(fchmod(file_.Get(), mode & 07777)) && is_done(fsync(file_.Get())) ? 0 : errno;
   }
 
   // errno; 0: done.
@@ -170,19 +179,21 @@ struct stat MakeFreshStat(mode_t mode) {
   return fresh;
 }
 
-mode_t ReadUmask() {
-  const mode_t mask = umask(0);  // there is no other way to read it
-  umask(mask);
-  return mask;
-}
-
-// What a file beside it would not reach: whoever reads there has this one open.
-bool IsOwnStream(const struct stat& found) {
-  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+// Whether one of this process's first `count` descriptors is that file, as stdout or /dev/fd/3 may
+// be: whoever reads it there would not see a file that takes its place.
+bool IsOpenHere(const struct stat& found, int count) {
+  for (int fd = 0; fd < count; ++fd) {
     struct stat own {};
     if (fstat(fd, &own) == 0 && IsSame(own, found)) return true;
   }
   return false;
+}
+
+// A file that takes the place of this one would not be the same to all: it has other names, or
+// a program has it open.
+bool IsTied(const struct stat& found) {
+  constexpr int kPassedOn = 256;  // what a shell passes on has a low number
+  return !S_ISREG(found.st_mode) || found.st_nlink > 1 || IsOpenHere(found, kPassedOn);
 }
 
 // Not where there is no room: what is there would be lost.
@@ -208,25 +219,31 @@ Result<void> Overwrite(const std::string& path, const std::string& text,
   return {};
 }
 
-// See WritePrivateFile; `mode` as in Overwrite.
+// A half-written file is removed.
+Result<void> WriteFresh(const std::string& path, const std::string& text, mode_t mode) {
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  if (!file.Open()) return Fail(MakeWriteError(path, errno));
+  const int code = WriteAll(file.Get(), text);
+  if (code == 0) return {};
+  unlink(path.c_str());
+  return Fail(MakeWriteError(path, code));
+}
+
+// See WritePrivateFile; `mode` as in Overwrite. A private file belongs to this user.
 Result<void> WriteWhole(const std::string& path, const std::string& text,
                         std::optional<mode_t> mode) {
   struct stat found {};
-  const bool is_there = stat(path.c_str(), &found) == 0;
-  if (is_there && access(path.c_str(), W_OK) != 0) return Fail(MakeWriteError(path, errno));
-  struct stat link {};
-  const bool leads_nowhere = !is_there && lstat(path.c_str(), &link) == 0;
-  if (leads_nowhere || (is_there && (!S_ISREG(found.st_mode) || IsOwnStream(found)))) {
-    return Overwrite(path, text, mode);
-  }
-  if (!is_there) found = MakeFreshStat(0644 & ~ReadUmask());
-  if (mode) found.st_mode = *mode;
+  if (lstat(path.c_str(), &found) != 0) return WriteFresh(path, text, mode.value_or(0644));
+  const bool leads_somewhere = stat(path.c_str(), &found) == 0;
+  if (!leads_somewhere || IsTied(found)) return Overwrite(path, text, mode);
+  if (access(path.c_str(), W_OK) != 0) return Fail(MakeWriteError(path, errno));
   std::error_code unresolved;
   const auto target = std::filesystem::weakly_canonical(path, unresolved);
   FileBeside beside(unresolved ? path : target.string());
   int code = beside.Open() ? 0 : errno;
   if (code == 0) {
-    code = beside.Write(found, text);
+    if (!mode && !beside.TakeOwner(found)) return Overwrite(path, text, mode);
+    code = beside.Write(mode.value_or(found.st_mode), text);
     if (code != 0) return Fail(MakeWriteError(path, code));
     code = beside.TakePlace();
   }
@@ -245,17 +262,12 @@ Result<void> WriteResultFile(const std::string& path, const std::string& text) {
 }
 
 Result<void> WriteNewFile(const std::string& path, const std::string& text) {
-  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (!file.Open()) {
-    const int code = errno;
-    Error error = MakeWriteError(path, code);
-    if (code == EEXIST) error.hint = "name another file, or '-' to print the manifest";
-    return Fail(std::move(error));
-  }
-  const int code = WriteAll(file.Get(), text);
-  if (code == 0) return {};
-  unlink(path.c_str());
-  return Fail(MakeWriteError(path, code));
+  struct stat found {};
+  const bool is_there = lstat(path.c_str(), &found) == 0;
+  auto written = WriteFresh(path, text, 0644);
+  if (!written && is_there)
+    written.error().hint = "name another file, or '-' to print the manifest";
+  return written;
 }
 
 namespace {
@@ -264,7 +276,11 @@ namespace {
 Result<void> Replace(const std::string& path, const std::string& target, const struct stat& like,
                      const std::string& text) {
   FileBeside beside(target);
-  int code = beside.Open() ? beside.Write(like, text) : errno;
+  int code = beside.Open() ? 0 : errno;
+  if (code == 0) {
+    std::ignore = beside.TakeOwner(like);
+    code = beside.Write(like.st_mode, text);
+  }
   if (code == 0) code = beside.TakePlace();
   if (code == 0) return {};
   return Fail(MakeWriteError(path, code));
@@ -283,9 +299,10 @@ Result<void> ReplaceFile(const std::string& path, const std::string& text) {
 }
 
 Result<void> PublishFile(const std::string& path, const std::string& text) {
+  constexpr int kStreams = 3;  // any other reader that has it open reads the old file to its end
   struct stat found {};
   if (stat(path.c_str(), &found) == 0) {
-    const bool is_replaced = S_ISREG(found.st_mode) && !IsOwnStream(found);
+    const bool is_replaced = S_ISREG(found.st_mode) && !IsOpenHere(found, kStreams);
     return is_replaced ? ReplaceFile(path, text) : Overwrite(path, text, std::nullopt);
   }
   return Replace(path, path, MakeFreshStat(0644), text);

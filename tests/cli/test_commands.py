@@ -43,7 +43,7 @@ BAD_VALUES = (
     ("rollback --to -1", "--to: Value -1 not in range 0 to 1000000"),
     ("rollback --to x", "--to: Value x not in range 0 to 1000000"),
     ("graph --format xml", "--format: xml not in {text,dot,mermaid,svg,json}"),
-    ("report", "report is required"),
+    ("report", "file is required"),
     ("report a b c", "unknown argument 'c'"),
     ("report a --format xml", "--format: xml not in {text,json,markdown}"),
     ("report a b --noise 101", "--noise: Value 101 not in range 0 to 100"),

@@ -20,14 +20,21 @@ Result<std::unique_ptr<EventLog>> EventLog::Open(const std::string& events_file)
   const int fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                            : open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return Fail(MakeWriteError(name, errno));
+  if ((fcntl(fd, F_GETFL) & O_PATH) != 0) {  // stdout was closed: see main()
+    close(fd);
+    return Fail(MakeWriteError(name, EBADF));
+  }
   std::unique_ptr<EventLog> log(new EventLog(name, fd));
   log->PrepareEnd();
   return log;
 }
 
 EventLog::~EventLog() {
-  std::ignore = DropPreparedEnd();
-  std::ignore = Close();
+  if (DropPreparedEnd()) {
+    std::ignore = Close();
+  } else {
+    LeaveToInterrupt();
+  }
 }
 
 Result<void> EventLog::Close() {
@@ -61,8 +68,19 @@ void EventLog::Write(const Event& event) {
 
 Result<void> EventLog::End(int exit_code) {
   const std::lock_guard lock(mutex_);
-  if (DropPreparedEnd()) WriteLine({{"event", "ended"}, {"exit_code", exit_code}});
+  if (!DropPreparedEnd()) {
+    LeaveToInterrupt();
+    return {};
+  }
+  WriteLine({{"event", "ended"}, {"exit_code", exit_code}});
   return Close();
+}
+
+// Its handler may still read the line and write to the file, and then ends the program.
+void EventLog::LeaveToInterrupt() {
+  for (auto& line : prepared_) std::ignore = line.release();
+  prepared_.clear();
+  fd_ = -1;
 }
 
 void EventLog::PrepareEnd() {

@@ -38,6 +38,7 @@ class EventLog {
   void PrepareEnd();
   // False: an interrupt writes the last event.
   bool DropPreparedEnd();
+  void LeaveToInterrupt();
   Result<void> Close();
 
   std::mutex mutex_ = {};

@@ -71,7 +71,7 @@ void AddReport(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "report", "Show a report of `verify --format json` again, or what got worse between two");
   auto options = std::make_shared<ReportOptions>();
-  command->add_option("report", options->report, "The report to show, or the earlier of two")
+  command->add_option("file", options->report, "The report to show, or the earlier of two")
       ->required();
   command->add_option("later", options->later, "A later report: compare the two");
   AddReportOutput(*command, options->output);
