@@ -128,10 +128,6 @@ std::string FormatRule(const FirewallChain& chain, const RailPort& port) {
                      chain.table, chain.name, port.netdev, FormatSubnet(port));
 }
 
-bool FiltersIpv4(const FirewallChain& chain) {
-  return chain.policy == "drop" && (chain.family == "ip" || chain.family == "inet");
-}
-
 // Chains of ufw's, where it is on, are judged by its rules.
 std::vector<Diagnostic> DiagnoseChains(const PluginInput& input) {
   const bool* ufw = Known(input.facts.rdma.ufw);
@@ -140,7 +136,7 @@ std::vector<Diagnostic> DiagnoseChains(const PluginInput& input) {
   if ((ufw != nullptr && *ufw) || chains == nullptr || ports.empty()) return {};
   std::vector<Diagnostic> found;
   for (const FirewallChain& chain : *chains) {
-    if (!FiltersIpv4(chain)) continue;
+    if (!DropsIpv4(chain)) continue;
     std::vector<std::string> commands;
     for (const RailPort& port : ports) commands.push_back(FormatRule(chain, port));
     const std::string name = fmt::format("{} {} {}", chain.family, chain.table, chain.name);

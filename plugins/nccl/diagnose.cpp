@@ -266,6 +266,8 @@ class Finder {
           .message = fmt::format("the node has no interface or HCA called {}", Join(unknown, ", ")),
           .next_step = kCorrectItThere};
     }
+    // The value that a shell makes at login is not known.
+    if (setting.value.find_first_of("$`") != std::string::npos) return std::nullopt;
     const EnvVariable* ours = FindDesired(setting.name);
     if (ours == nullptr || MeanTheSame(setting.name, ours->value, setting.value)) {
       return std::nullopt;

@@ -212,7 +212,7 @@ void KeepLinkLocal(const PluginInput& input, std::vector<Adoption>& adoptions) {
   for (Adoption& adoption : adoptions) {
     for (PortDefinition& port : adoption.ports) {
       const bool link_local = IsLinkLocalPort(input, port.netdev);
-      if (by_network_manager || link_local) std::erase(port.lost, "IPv6 link-local");
+      if (by_network_manager || link_local) std::erase(port.lost, kIpv6LinkLocal);
       if (link_local) port.ipv4_link_local = std::erase(port.lost, "IPv4 link-local") > 0;
     }
   }

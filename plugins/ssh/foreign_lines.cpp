@@ -74,7 +74,7 @@ Diagnostic MakeForeignLine(const ConfigFile& config, const NumberedLine& line,
   const std::string theirs =
       fmt::format("{} {}", kWritten.at(line.words[0]), MakePrintable(line.words[1]));
   const bool wins = WinsOverOurs(line, peer);
-  return {.severity = Severity::kWarns,
+  return {.severity = wins ? Severity::kWarns : Severity::kInforms,
           .code = "ssh-foreign-host",
           .message = fmt::format("{} has {} for {}, and {}: {}", place, theirs, name,
                                  wins ? "wins over ours" : "our lines are read first", ours),

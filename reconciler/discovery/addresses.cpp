@@ -212,7 +212,7 @@ class AddressFinder {
           std::find(own->second.begin(), own->second.end(), address) == own->second.end()) {
         continue;
       }
-      found_.gaps.push_back(
+      found_.notes.push_back(
           fmt::format("rail{}: {} {} has {} from a DHCP server, and the manifest keeps it: take it "
                       "out of the server's pool, or choose another subnet",
                       rail, node, netdev, address));

@@ -126,7 +126,7 @@ void AddLostSettings(const Plan& plan, Discovery& discovery) {
     for (const Change& change : stage.changes) {
       std::vector<std::string> lost = change.owner.settings_lost;
       std::erase_if(lost, [](const std::string& setting) {
-        return setting == "IPv6 link-local" || setting == "router advertisements";
+        return setting == kIpv6LinkLocal || setting == kRouterAdvertisements;
       });
       if (change.change != ChangeKind::kAdopt || lost.empty()) continue;
       found.Add(fmt::format("adopting {} does not carry over: {}", change.name, Join(lost, ", ")),

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -30,6 +31,10 @@ struct Obstacle {
   bool empty() const { return why.empty(); }
   bool operator==(const Obstacle&) const = default;
 };
+
+// Settings that an owner has by default, so that it is no loss worth a note that ours has none.
+inline constexpr std::string_view kIpv6LinkLocal = "IPv6 link-local";
+inline constexpr std::string_view kRouterAdvertisements = "router advertisements";
 
 // Who else has a thing that is taken over, or that is blocked because of that.
 struct OtherOwner {

@@ -58,7 +58,7 @@ ManifestParts AnyManifest(std::size_t least_nodes, std::size_t most_nodes) {
   parts.user = *rc::gen::element<std::string>("nvidia", "_a.-b", "A-", "x--", "root");
   const auto count = *rc::gen::inRange<std::size_t>(least_nodes, most_nodes + 1);
   for (const int id : *rc::gen::unique<std::vector<int>>(count, rc::gen::inRange(1, 255))) {
-    const auto prefix = *rc::gen::element<std::string>("spark-", "a--b", "0-");
+    const auto prefix = *rc::gen::element<std::string>("spark-", "a--b", "0");
     const auto address = *rc::gen::element<std::string>("192.168.1.{}", "h{}.local", "10-0_{}");
     parts.nodes.push_back(fmt::format("{{name: \"{}{}\", id: {}, address: \"{}\"}}", prefix, id, id,
                                       fmt::format(fmt::runtime(address), id)));

@@ -29,9 +29,9 @@ void AddLinkLocal(const Value& definition, std::vector<std::string>& lost) {
   const Value* link_local = definition.Find("link-local");
   if (HasWord(link_local, "ipv4")) lost.emplace_back("IPv4 link-local");
   const bool ipv6 = link_local == nullptr || HasWord(link_local, "ipv6");
-  if (ipv6) lost.emplace_back("IPv6 link-local");
+  if (ipv6) lost.emplace_back(kIpv6LinkLocal);
   const Value* accept = definition.Find("accept-ra");
-  if (accept == nullptr ? ipv6 : !IsFalse(accept)) lost.emplace_back("router advertisements");
+  if (accept == nullptr ? ipv6 : !IsFalse(accept)) lost.emplace_back(kRouterAdvertisements);
 }
 
 void AddAddresses(const Value& addresses, PortDefinition& port) {

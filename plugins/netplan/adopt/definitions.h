@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/model/resource.h"
 #include "reconciler/model/value.h"
 
 namespace reconciler::plugins::netplan {

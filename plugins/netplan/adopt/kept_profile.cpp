@@ -48,10 +48,10 @@ KeyfileDefinition ReadSays(const Member& definition) {
   std::erase(lost, "networkmanager");
   const bool has_method = !ReadText(FindPassthrough(definition.value), "ipv6.method").empty();
   const bool requests = std::find(lost.begin(), lost.end(), "dhcp6") != lost.end();
-  if (has_method || !requests) std::erase(lost, "router advertisements");
+  if (has_method || !requests) std::erase(lost, kRouterAdvertisements);
   if (has_method)
-    std::erase_if(
-        lost, [](const std::string& one) { return one == "IPv6 link-local" || one == "dhcp6"; });
+    std::erase_if(lost,
+                  [](const std::string& one) { return one == kIpv6LinkLocal || one == "dhcp6"; });
   AddKeyfileSettings(ReadPassthrough(definition.value), {.ipv6 = "ignore"}, says);
   return says;
 }

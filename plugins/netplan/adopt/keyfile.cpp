@@ -58,8 +58,8 @@ void AddIpv4Method(const std::string& method, PortDefinition& port) {
 // NetworkManager does it automatically where the keyfile says nothing.
 void AddIpv6Method(const std::string& method, PortDefinition& port) {
   if (method == "disabled" || method == "ignore") return;
-  port.lost.emplace_back("IPv6 link-local");
-  if (method == "auto") port.lost.emplace_back("router advertisements");
+  port.lost.emplace_back(kIpv6LinkLocal);
+  if (method == "auto") port.lost.emplace_back(kRouterAdvertisements);
   if (method == "dhcp") port.lost.emplace_back("dhcp6");
 }
 

@@ -34,8 +34,8 @@ void AddUnitLinkLocal(const std::string& value, const std::string& accept, PortD
   const std::string word = ToLower(value);
   const bool ipv6 = IsYes(word) || word == "ipv6";
   if (IsYes(word) || word == "ipv4") port.lost.emplace_back("IPv4 link-local");
-  if (ipv6) port.lost.emplace_back("IPv6 link-local");
-  if (accept.empty() ? ipv6 : IsYes(accept)) port.lost.emplace_back("router advertisements");
+  if (ipv6) port.lost.emplace_back(kIpv6LinkLocal);
+  if (accept.empty() ? ipv6 : IsYes(accept)) port.lost.emplace_back(kRouterAdvertisements);
 }
 
 // One without a value discards those before it.

@@ -76,11 +76,6 @@ void CheckNames(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
           "manifest-name-taken", node.name_position,
           fmt::format("node name {} is reserved: it {}", Quoted(node.name), reserved->second),
           "give the node a name of its own, such as spark-1");
-    } else if (IsReadAsNumber(node.name)) {
-      errors.Add("manifest-name-taken", node.name_position,
-                 fmt::format("node name {} is read as a number, and not looked up as a name",
-                             Quoted(node.name)),
-                 "give the node another name, such as spark-1");
     }
   }
 }

@@ -32,6 +32,11 @@ struct FirewallChain {
   auto operator<=>(const FirewallChain&) const = default;
 };
 
+// Whether it drops what comes in by IPv4, but for what its rules allow.
+inline bool DropsIpv4(const FirewallChain& chain) {
+  return chain.policy == "drop" && (chain.family == "ip" || chain.family == "inet");
+}
+
 template <std::same_as<FirewallChain> T>
 constexpr auto Describe(const T*) {
   return MakeDescription(
