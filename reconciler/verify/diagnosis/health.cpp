@@ -145,12 +145,16 @@ constexpr HealthText kHealthTexts[] = {
      "that leads to it, a switch between them or the machine itself has a smaller MTU",
      "compare the MTU of the interface that `ip route get {1}` names on {0} with the switch's and "
      "that machine's"},
+    {Symptom::kNeighbourOtherPort,
+     "another port of the peer answers ARP for an address of the fabric, since both are in one "
+     "network: RDMA by that address goes to the wrong port",
+     "write `arp: manage` under `fabric`, which is the default, and apply: each port then answers "
+     "for its own address alone"},
     {Symptom::kNeighbourWrong,
-     "another port answers for an address of the fabric: another machine has the same address, or "
-     "two ports of the peer are in one network and both answer ARP",
+     "a port of another machine answers for an address of the fabric: that machine has the same "
+     "address",
      "find the port with that MAC (`ip -br link` on the nodes, the table of the switch), and take "
-     "the address away from it; `spark-reconcile plan` names what else configures ports on the "
-     "peer"},
+     "the address away from it"},
     {Symptom::kHostNameWrong,
      "a name of the fabric leads elsewhere on the node, or nowhere: another line of /etc/hosts has "
      "it, or a name server, or our lines are not there",

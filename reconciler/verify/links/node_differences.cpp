@@ -26,7 +26,7 @@ void Add(NodesByVersion& versions, const std::string& version, const NodeName& n
 }
 
 // The first node of the fewest with one version: it is the one that differs. Of as many, the first.
-NodeName FindOdd(const NodesByVersion& versions) {
+NodeName FindNodeThatDiffers(const NodesByVersion& versions) {
   const auto fewest = std::min_element(
       versions.begin(), versions.end(),
       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
@@ -41,7 +41,7 @@ Check MakeDifference(std::string_view what, const NodesByVersion& versions) {
   }
   return {.level = VerifyLevel::kFacts,
           .what = "versions",
-          .from = FindOdd(versions),
+          .from = FindNodeThatDiffers(versions),
           .subject = std::string(what),
           .outcome = Outcome::kWarn,
           .symptom = Symptom::kVersionsDiffer,

@@ -71,12 +71,12 @@ std::string FindMac(const RailPort& port, const ClusterFacts& facts) {
 }
 
 // The first port with a MAC stands for it: interfaces of one node may share it, as in a bond.
-std::map<std::string, std::string> ListPortsByMac(const ClusterFacts& facts) {
-  std::map<std::string, std::string> ports;
+std::map<std::string, PortOfNode> ListPortsByMac(const ClusterFacts& facts) {
+  std::map<std::string, PortOfNode> ports;
   for (const auto& [name, node] : facts.nodes) {
     for (const auto& [netdev, link] : node.links) {
       if (link.mac.empty()) continue;
-      ports.try_emplace(ToLower(link.mac), MakePrintable(fmt::format("{} of {}", netdev, name)));
+      ports.try_emplace(ToLower(link.mac), PortOfNode{.node = name, .netdev = netdev});
     }
   }
   return ports;

@@ -40,6 +40,11 @@ struct NameProbe {
   std::string address = {};  // the only one that the name may have
 };
 
+struct PortOfNode {
+  NodeName node = {};
+  std::string netdev = {};
+};
+
 // What one node is to measure. Pings and logins: peers in node order of the manifest, then by rail.
 struct NodeProbes {
   NodeName from = {};
@@ -48,7 +53,7 @@ struct NodeProbes {
   std::vector<SshProbe> logins = {};
   std::vector<PathProbe> paths = {};  // as the manifest lists them
   std::vector<NameProbe> names = {};
-  std::map<std::string, std::string> ports_by_mac = {};  // of all nodes: "enp1s0f1np1 of spark-2"
+  std::map<std::string, PortOfNode> ports_by_mac = {};  // of all nodes; MACs in lower case
   // Where the node begins in each list: its next node in the manifest. If all began with the first
   // node, that one's sshd would drop connections (MaxStartups).
   std::size_t first_ping = 0;

@@ -229,6 +229,8 @@ std::string_view ToString(Symptom symptom) {
       return "path-silent";
     case Symptom::kPathMtuLow:
       return "path-mtu-low";
+    case Symptom::kNeighbourOtherPort:
+      return "neighbour-other-port";
     case Symptom::kNeighbourWrong:
       return "neighbour-wrong";
     case Symptom::kHostNameWrong:

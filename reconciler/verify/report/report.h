@@ -90,10 +90,11 @@ enum class Symptom {
   kPathSilent,
   kPathMtuLow,
   kHostNameWrong,
-  kNeighbourWrong,    // another port answers for a peer's address
-  kNothingBack,       // not even a small ping
-  kTooLongForSender,  // the sender's own kernel refuses the size
-  kJumboLost,         // small pings come back, full-size ones do not
+  kNeighbourOtherPort,  // another port of the peer answers for its address
+  kNeighbourWrong,      // another port answers for a peer's address
+  kNothingBack,         // not even a small ping
+  kTooLongForSender,    // the sender's own kernel refuses the size
+  kJumboLost,           // small pings come back, full-size ones do not
   kSomeLost,
   kSshDenied,
   kSshKeyUnprotected,  // others may read the sender's key file, so that ssh does not use it

@@ -111,7 +111,7 @@ class DgxOs(NcclLab):
         notes = [(one["nodes"], one["next_step"]) for one in self.plan(MANIFEST)["diagnostics"] if one["code"] == "nccl-firewall"]
         self.assertEqual(notes, [(["spark-1"], "ufw allow from 192.168.1.22"), (["spark-2"], "ufw allow from 192.168.1.21")])
         finding = self.finding(self.verify(), "firewall", ["spark-1", "spark-2"])
-        self.assertEqual(finding["cause"], "the ranks wait for each other (init), as where a firewall drops what one sends: ufw is enabled "
+        self.assertEqual(finding["cause"], "the ranks wait for each other (init), as where a firewall drops what one sends: one is in force "
                                            "on spark-1, spark-2")
         # What it says to do.
         for node in (1, 2):

@@ -52,19 +52,23 @@ std::vector<Check> JudgeNeighbours(const NodeProbes& probes, std::string_view te
     const auto found = macs.find({ping.netdev, ping.address});
     if (ping.mac.empty() || found == macs.end() || found->second == ping.mac) continue;
     const auto owner = probes.ports_by_mac.find(found->second);
-    checks.push_back({.level = VerifyLevel::kPing,
-                      .what = "neighbour",
-                      .from = probes.from,
-                      .to = ping.to,
-                      .rail = ping.rail,
-                      .outcome = Outcome::kFail,
-                      .symptom = Symptom::kNeighbourWrong,
-                      .expected = fmt::format("the port of {} answers for {} ({})", ping.to,
-                                              ping.address, ping.mac),
-                      .measured = fmt::format("{} answers, {}", found->second,
-                                              owner == probes.ports_by_mac.end()
-                                                  ? "which is no port of these nodes"
-                                                  : "which is " + owner->second)});
+    const bool is_known = owner != probes.ports_by_mac.end();
+    const bool is_of_peer = is_known && owner->second.node == ping.to;
+    checks.push_back(
+        {.level = VerifyLevel::kPing,
+         .what = "neighbour",
+         .from = probes.from,
+         .to = ping.to,
+         .rail = ping.rail,
+         // The peer's other port may lead to the same place; what it costs, RDMA shows.
+         .outcome = is_of_peer ? Outcome::kWarn : Outcome::kFail,
+         .symptom = is_of_peer ? Symptom::kNeighbourOtherPort : Symptom::kNeighbourWrong,
+         .expected =
+             fmt::format("the port of {} answers for {} ({})", ping.to, ping.address, ping.mac),
+         .measured =
+             is_known ? fmt::format("{} answers, which is {} of {}", found->second,
+                                    MakePrintable(owner->second.netdev), owner->second.node)
+                      : fmt::format("{} answers, which is no port of these nodes", found->second)});
   }
   return checks;
 }

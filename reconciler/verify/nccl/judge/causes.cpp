@@ -105,7 +105,7 @@ Cause ExplainSmallSize(const NcclRun& run, const std::string& size) {
   if (nodes.empty()) nodes = ListNodes(run);
   const std::string names = Join(nodes, ", ");
   return {
-      "memory-short", nodes,
+      "size-too-small", nodes,
       fmt::format("the memory of {} allows {} only, at which no link can be judged", names, size),
       fmt::format("end programs on {}, and run verify again", names)};
 }

@@ -7,6 +7,7 @@
 
 #include "reconciler/base/ipv4.h"
 #include "reconciler/base/text.h"
+#include "reconciler/verify/nccl/evidence/log.h"
 #include "reconciler/verify/nccl/evidence/variables.h"
 #include "reconciler/verify/nccl/judge/causes.h"
 
@@ -102,25 +103,28 @@ Cause MakeUnreached(const RailPort& local, const RailPort& remote, bool is_broke
                       peer, local.node, local.netdev)};
 }
 
-// A GID that is no address of the fabric. Its own node chose it: by an index that a variable gives,
-// or since the port has another address too.
-Cause MakeWrongGid(const End& end, const std::string& index, const NcclRunError& run_error,
-                   const NcclRun& run) {
+// A GID that is no address of the fabric. The node at that end chose it: by an index that a
+// variable gives, or since its port has another address too. The one that reports is the local end.
+Cause MakeWrongGid(const End& end, bool is_local, const std::string& index,
+                   const NcclRunError& run_error, const NcclRun& run) {
   std::vector<NodeName> nodes;
+  std::vector<NodeName> with_variable;
   std::string who;
   for (const NcclRank& rank : run.ranks) {
-    const auto set = FindVariable(rank, kGidIndex);
-    if (!set) continue;
+    if ((rank.node == run_error.node) != is_local) continue;
     nodes.push_back(rank.node);
-    who += fmt::format("{}{}={} on {}{}", who.empty() ? "" : ", ", kGidIndex, set->value, rank.node,
-                       set->in_file ? " (a file nccl.conf)" : "");
+    const auto set = FindVariable(rank, ParseNcclLog(rank.log), kGidIndex);
+    if (!set) continue;
+    with_variable.push_back(rank.node);
+    who += fmt::format("{}{}={}", who.empty() ? "" : ", ", kGidIndex, FormatPlace(*set, rank.node));
   }
+  if (!with_variable.empty()) nodes = with_variable;
   if (nodes.empty()) nodes = {run_error.node};
   const std::string used =
       index.empty() ? end.gid : fmt::format("{} (local GID index {})", end.gid, index);
   return {"gid-wrong", nodes,
-          fmt::format("NCCL uses the GID {}, which is no address of the fabric{}", used,
-                      who.empty() ? "" : ": " + who),
+          fmt::format("NCCL on {} uses the GID {}, which is no address of the fabric{}",
+                      Join(nodes, " or "), used, who.empty() ? "" : ": " + who),
           who.empty() ? "check NCCL_IB_HCA, and take other addresses off the port: NCCL uses the "
                         "first one (`ip addr`)"
                       : fmt::format("remove {}: NCCL finds the GID of each HCA itself", kGidIndex)};
@@ -143,10 +147,10 @@ std::optional<Cause> ExplainConnection(const std::string& said, const NcclRunErr
   if (has_both) return MakeCrossed(*local.port, *remote.port, run_error, run);
   if (fabric.ports.empty()) return std::nullopt;
   if (local.port == nullptr && !local.gid.empty()) {
-    return MakeWrongGid(local, FindWord(said, "local GID index "), run_error, run);
+    return MakeWrongGid(local, true, FindWord(said, "local GID index "), run_error, run);
   }
   if (remote.port == nullptr && !remote.gid.empty()) {
-    return MakeWrongGid(remote, "", run_error, run);
+    return MakeWrongGid(remote, false, "", run_error, run);
   }
   return std::nullopt;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,8 +24,8 @@ struct NcclEvidence {
   std::set<NodeName> uncounted = {};     // whose counters did not show those writes HCA by HCA
   std::vector<PairVerdict> pairs = {};   // of a run that was not good
   std::string note = {};                 // what was run otherwise than requested
-  bool is_reduced = false;               // a smaller size than verify.size, for lack of memory
-  std::string first_attempt = {};        // not empty: why a first run was not good, and this one is
+  std::uint64_t wanted_size = 0;   // bytes, where memory allowed less than verify.size; 0: all
+  std::string first_attempt = {};  // not empty: why a first run was not good, and this one is
 };
 
 struct NcclJudgement {

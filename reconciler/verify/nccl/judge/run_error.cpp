@@ -83,48 +83,50 @@ bool MayDiffer(const std::string& name) {
          std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end();
 }
 
-// How a rank has `name`; nullopt: unknown, for the rank ended before it read all that a file
-// nccl.conf may set.
-std::optional<std::string> DescribeValue(const NcclRank& rank, const std::string& name,
-                                         bool is_in_environments) {
-  if (const auto set = FindVariable(rank, name)) {
-    return set->in_file ? set->value + " (a file nccl.conf)" : set->value;
-  }
-  if (is_in_environments || ParseNcclLog(rank.log).initialized) return "not set";
-  return std::nullopt;
-}
-
 // By name, those that a rank has and that must be the same on all; and whether an environment has
 // it. What a rank read after its init counts only then: another one may not have come so far.
-std::map<std::string, bool> ListShared(const NcclRun& run) {
+std::map<std::string, bool> ListShared(const NcclRun& run, const std::vector<NcclLog>& logs) {
   std::map<std::string, bool> names;
-  for (const NcclRank& rank : run.ranks) {
-    for (const auto& [name, value] : rank.hello->env) {
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    for (const auto& [name, value] : run.ranks[i].hello->env) {
       if (!MayDiffer(name)) names[name] = true;
     }
-    for (const auto& [name, variable] : ParseNcclLog(rank.log).variables) {
+    for (const auto& [name, variable] : logs[i].variables) {
       if (!MayDiffer(name) && variable.during_init) names.try_emplace(name, false);
     }
   }
   return names;
 }
 
+// Each value of a variable and the first node with it: "LL on spark-1, not set on spark-2". A rank
+// that ended before it had read all that a file nccl.conf may set proves nothing.
+std::vector<std::string> ListValues(const NcclRun& run, const std::vector<NcclLog>& logs,
+                                    const std::string& name, bool is_in_environments) {
+  std::map<std::string, std::string> places;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    const NodeName& node = run.ranks[i].node;
+    if (const auto set = FindVariable(run.ranks[i], logs[i], name)) {
+      places.try_emplace(set->value, FormatPlace(*set, node));
+    } else if (is_in_environments || logs[i].initialized) {
+      places.try_emplace("not set", fmt::format("not set on {}", node));
+    }
+  }
+  std::vector<std::string> list;
+  for (auto& [value, place] : places) list.push_back(std::move(place));
+  return list;
+}
+
 std::vector<std::string> ListDifferences(const NcclRun& run) {
-  if (std::any_of(run.ranks.begin(), run.ranks.end(),
-                  [](const NcclRank& rank) { return !rank.hello; })) {
-    return {};
+  std::vector<NcclLog> logs;
+  for (const NcclRank& rank : run.ranks) {
+    if (!rank.hello) return {};
+    logs.push_back(ParseNcclLog(rank.log));
   }
   std::vector<std::string> lines;
-  for (const auto& [name, is_in_environments] : ListShared(run)) {
-    std::map<std::string, NodeName> values;
-    for (const NcclRank& rank : run.ranks) {
-      const auto value = DescribeValue(rank, name, is_in_environments);
-      if (value) values.try_emplace(*value, rank.node);
-    }
+  for (const auto& [name, is_in_environments] : ListShared(run, logs)) {
+    const std::vector<std::string> values = ListValues(run, logs, name, is_in_environments);
     if (values.size() < 2) continue;
-    std::vector<std::string> who;
-    for (const auto& [value, node] : values) who.push_back(fmt::format("{} on {}", value, node));
-    lines.push_back(fmt::format("{}: {}", MakePrintable(name), Join(who, ", ")));
+    lines.push_back(fmt::format("{}: {}", MakePrintable(name), Join(values, ", ")));
   }
   return lines;
 }

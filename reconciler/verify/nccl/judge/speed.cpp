@@ -114,18 +114,19 @@ NcclSpeedJudge::Verdict NcclSpeedJudge::JudgeFigure(const NcclFigure& figure) co
   if (!IsSteady(figure)) return {std::move(check)};
   const bool nothing_to_compare = !roofline_ && evidence_.minimum.busbw <= 0 &&
                                   FindSizeFactor(figure.bytes) && !ExplainNarrowPcie(evidence_);
-  if (nothing_to_compare) {
+  // Of a size that would have been judged; a minimum is for the size that was wanted.
+  const bool is_too_small = evidence_.wanted_size > 0 && FindSizeFactor(evidence_.wanted_size) &&
+                            (nothing_to_compare || !FindSizeFactor(figure.bytes));
+  if (is_too_small || nothing_to_compare) {
     check.outcome = Outcome::kCouldNotMeasure;
-    check.why = fmt::format("{}, and not all links report their speed", check.measured);
+    check.why = is_too_small
+                    ? fmt::format("{} at {} instead of {}", check.measured,
+                                  FormatSize(figure.bytes), FormatSize(evidence_.wanted_size))
+                    : fmt::format("{}, and not all links report their speed", check.measured);
     check.measured.clear();
-    return {std::move(check), ExplainUnknownLinks(evidence_.run)};
-  }
-  if (evidence_.is_reduced && !FindSizeFactor(figure.bytes)) {
-    check.outcome = Outcome::kCouldNotMeasure;
-    check.expected = "a size of at least 32 MiB, at which links are judged";
-    check.why = fmt::format("{} at {}", check.measured, FormatSize(figure.bytes));
-    check.measured.clear();
-    return {std::move(check), ExplainSmallSize(evidence_.run, FormatSize(figure.bytes))};
+    return {std::move(check), is_too_small
+                                  ? ExplainSmallSize(evidence_.run, FormatSize(figure.bytes))
+                                  : ExplainUnknownLinks(evidence_.run)};
   }
   check.outcome = Judge(figure, check);
   if (check.outcome == Outcome::kPass) return {std::move(check)};

@@ -21,27 +21,26 @@ struct SocketReason {
 
 // "NCCL_IB_DISABLE=1 on spark-2 (a file nccl.conf)"
 std::string FormatVariable(std::string_view name, const RankVariable& set, const NodeName& node) {
-  return fmt::format("{}={} on {}{}", name, set.value, node,
-                     set.in_file ? " (a file nccl.conf)" : "");
+  return fmt::format("{}={}", name, FormatPlace(set, node));
 }
 
 // What the rank's variables or its log have against RDMA; nullopt: nothing.
 std::optional<SocketReason> FindSocketReason(const NcclRank& rank, const RailFactsByNode& facts) {
-  if (const auto set = FindVariable(rank, "NCCL_IB_DISABLE");
+  const NcclLog log = ParseNcclLog(rank.log);
+  if (const auto set = FindVariable(rank, log, "NCCL_IB_DISABLE");
       set && !set->value.empty() && set->value != "0") {
     return SocketReason{FormatVariable("NCCL_IB_DISABLE", *set, rank.node),
                         "remove NCCL_IB_DISABLE on " + rank.node};
   }
-  if (const auto set = FindVariable(rank, "NCCL_NET"); set && set->value == "Socket") {
+  if (const auto set = FindVariable(rank, log, "NCCL_NET"); set && set->value == "Socket") {
     return SocketReason{FormatVariable("NCCL_NET", *set, rank.node),
                         "remove NCCL_NET on " + rank.node};
   }
-  const NcclLog log = ParseNcclLog(rank.log);
   if (log.no_libibverbs) {
     return SocketReason{fmt::format("NCCL on {} finds no libibverbs", rank.node),
                         fmt::format("install libibverbs1 on {}", rank.node)};
   }
-  const auto set = FindVariable(rank, "NCCL_IB_HCA");
+  const auto set = FindVariable(rank, log, "NCCL_IB_HCA");
   const auto hcas = facts.find(rank.node);
   if (!log.no_ib_device || !set || hcas == facts.end() || hcas->second.empty()) {
     return std::nullopt;
@@ -61,8 +60,8 @@ std::string FindLeftOut(const NcclRun& run, const RankPath& path, int rail) {
   const auto use = std::find_if(path.rails.begin(), path.rails.end(),
                                 [&](const RailUse& one) { return one.rail == rail; });
   if (rank == run.ranks.end() || use == path.rails.end()) return {};
-  const auto set = FindVariable(*rank, "NCCL_IB_HCA");
   const NcclLog log = ParseNcclLog(rank->log);
+  const auto set = FindVariable(*rank, log, "NCCL_IB_HCA");
   if (!set || log.devices.empty()) return {};
   for (const auto& [index, name] : log.devices) {
     const std::vector<std::string> fused = Split(name, '+');

@@ -30,7 +30,7 @@ NcclEvidence MakeEvidence(const NcclAttempts& attempts, const NcclRun& run, std:
           .hca_is_degraded = attempts.hca_is_degraded,
           .uncounted = attempts.uncounted,
           .note = std::move(note),
-          .is_reduced = is_reduced};
+          .wanted_size = is_reduced ? attempts.section.size : 0};
 }
 
 std::string ExplainNotGood(const NcclJudgement& judged) {

@@ -36,10 +36,7 @@ bool MayDrop(const NodeFacts& facts) {
   const bool* ufw = Known(facts.rdma.ufw);
   if (ufw != nullptr && *ufw) return true;
   const auto* chains = Known(facts.rdma.firewall);
-  return chains != nullptr &&
-         std::any_of(chains->begin(), chains->end(), [](const FirewallChain& chain) {
-           return chain.policy == "drop" && chain.family != "ip6" && chain.family != "arp";
-         });
+  return chains != nullptr && std::any_of(chains->begin(), chains->end(), DropsIpv4);
 }
 
 std::vector<NodeName> ListFirewalls(const ClusterSpec& cluster, const ClusterFacts& facts) {
@@ -210,7 +207,8 @@ NcclOptions MakeNcclOptions(const std::vector<spark_verify::Collective>& collect
   constexpr double kSlowest = 0.5e9;  // bytes per second
   const int slow_ms = static_cast<int>(10'000 * static_cast<double>(size) / kSlowest);
   options.sizes.push_back({.bytes = size, .limit_ms = slow_ms > options.size_ms ? slow_ms : 0});
-  options.limit_ms = std::max(options.limit_ms, 6 * slow_ms);
+  constexpr int kLongest = 600'000;  // ms
+  options.limit_ms = std::max(options.limit_ms, std::min(6 * slow_ms, kLongest));
   options.memory_limit = std::max<std::size_t>(options.memory_limit, size);
   options.allow_busy = choice.allow_busy;
   // The first collective is behind them, so that little warms up; a slow link is seen soon.

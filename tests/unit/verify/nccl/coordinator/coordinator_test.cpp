@@ -350,7 +350,20 @@ TEST_F(Coordinator, AVariableOfAFileOfOneNodeExplainsADeadline) {
   ASSERT_TRUE(run_error);
   EXPECT_EQ(run_error->code, "env-differs");
   EXPECT_THAT(run_error->evidence,
-              ElementsAre("NCCL_PROTO: LL (a file nccl.conf) on spark-1, not set on spark-2"));
+              ElementsAre("NCCL_PROTO: LL on spark-1 (a file nccl.conf), not set on spark-2"));
+}
+
+TEST_F(Coordinator, TheSameValueOfAnEnvironmentAndOfAFileIsNoDifference) {
+  Start(2);
+  Say(0, FormatHello({.env = {{"NCCL_PROTO", "LL"}}}));
+  Say(1, FormatHello({}));
+  Say(0, FormatUniqueId(kId));
+  Say(1, FormatLog("n:1:1 [0] NCCL INFO NCCL_PROTO set by environment to LL"));
+  Say(0, Failed({.code = "deadline", .phase = "connect", .text = "wanted it in 15 s"}));
+  Say(1, FormatAborted(0.5));
+  const auto run_error = FindRunError(coordinator_->TakeRun());
+  ASSERT_TRUE(run_error);
+  EXPECT_EQ(run_error->code, "deadline");
 }
 
 TEST_F(Coordinator, AVariableThatAnotherRankHadNoTimeToReadIsNoDifference) {

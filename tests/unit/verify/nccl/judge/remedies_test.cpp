@@ -243,8 +243,9 @@ TEST(NcclSubnets, AWriteWithoutAcknowledgementNamesBothEnds) {
 TEST(NcclSubnets, AGidThatIsNoAddressOfTheFabricIsNamed) {
   const Cause cause = ExplainModify("10.0.0.1");
   EXPECT_EQ(cause.code, "gid-wrong");
-  EXPECT_THAT(cause.nodes, testing::ElementsAre("spark-2"));
-  EXPECT_EQ(cause.cause, "NCCL uses the GID ::ffff:10.0.0.1, which is no address of the fabric");
+  EXPECT_THAT(cause.nodes, testing::ElementsAre("spark-1"));  // spark-2 reports it of its peer
+  EXPECT_EQ(cause.cause,
+            "NCCL on spark-1 uses the GID ::ffff:10.0.0.1, which is no address of the fabric");
   EXPECT_EQ(cause.next_step,
             "check NCCL_IB_HCA, and take other addresses off the port: NCCL uses the first one "
             "(`ip addr`)");
@@ -255,7 +256,7 @@ TEST(NcclSubnets, AGidIndexThatAVariableGivesIsNamedWithItsNode) {
   scenario.Rank(2).log += "n:1:1 [0] NCCL INFO NCCL_IB_GID_INDEX set by environment to 0.\n";
   const Cause cause = ExplainRunError(
       {.code = "error",
-       .node = "spark-1",
+       .node = "spark-2",
        .phase = "connect",
        .text = "Call to ibv_modify_qp failed with 110 Connection timed out, on dev rocep1s0f1:1, "
                "curr state INIT, next state RTR, local GID index 0, local GID fe80::1, remote GID "
@@ -264,7 +265,8 @@ TEST(NcclSubnets, AGidIndexThatAVariableGivesIsNamedWithItsNode) {
   EXPECT_EQ(cause.code, "gid-wrong");
   EXPECT_THAT(cause.nodes, testing::ElementsAre("spark-2"));
   EXPECT_EQ(cause.cause,
-            "NCCL uses the GID fe80::1 (local GID index 0), which is no address of the fabric: "
+            "NCCL on spark-2 uses the GID fe80::1 (local GID index 0), which is no address of the "
+            "fabric: "
             "NCCL_IB_GID_INDEX=0 on spark-2 (a file nccl.conf)");
   EXPECT_EQ(cause.next_step, "remove NCCL_IB_GID_INDEX: NCCL finds the GID of each HCA itself");
 }

@@ -177,7 +177,7 @@ TEST_F(Attempts, ARankThatHadNotSpokenYetDoesNotKeepTheOthersFromASmallerSize) {
 TEST_F(Attempts, ASizeTooSmallToJudgeLinksIsNoPass) {
   memory_ = 20u << 20;
   const NcclJudgement judged = Go([](const auto&, int) { return 21.5; });
-  ASSERT_THAT(Codes(judged), ElementsAre("memory-short"));
+  ASSERT_THAT(Codes(judged), ElementsAre("size-too-small"));
   EXPECT_EQ(judged.findings[0].outcome, Outcome::kCouldNotMeasure);
   EXPECT_EQ(judged.findings[0].cause,
             "the memory of spark-1, spark-2, spark-3 allows 16 MiB only, at which no link can be "
