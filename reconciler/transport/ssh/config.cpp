@@ -47,6 +47,12 @@ void SetOption(ssh_session session, ssh_options_e option, const std::string& val
   ssh_options_set(session, option, value.c_str());
 }
 
+// Whether it has no sign that a shell acts on. Some builds of libssh 0.10.6 refuse these, and that
+// of Ubuntu 24.04 does not.
+bool IsPlainUser(std::string_view user) {
+  return user.find_first_of("'`\";&<>|(){}$,\\\t\n") == std::string_view::npos;
+}
+
 // What the manifest says wins over the files, but `Match user` must see it too: set before and
 // after they are read.
 bool SetAccess(ssh_session session, const Access& access) {
@@ -55,7 +61,8 @@ bool SetAccess(ssh_session session, const Access& access) {
     ssh_options_set(session, SSH_OPTIONS_PORT, &port);
   }
   return access.user.empty() ||
-         ssh_options_set(session, SSH_OPTIONS_USER, access.user.c_str()) == SSH_OK;
+         (IsPlainUser(access.user) &&
+          ssh_options_set(session, SSH_OPTIONS_USER, access.user.c_str()) == SSH_OK);
 }
 
 bool Prepare(ssh_session session, const NodeSpec& node) {
