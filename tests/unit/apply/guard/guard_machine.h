@@ -48,6 +48,9 @@ class GuardMachine : public ShellTest {
         {"/run/spark-reconcile", Path("volatile")},
         {"/run/systemd", Path("systemd")},
         {"/etc/systemd/system", Path("units")},
+        // A shell may have a sleep of its own, as busybox of Ubuntu 24.04 does; a function wins.
+        {"export LC_ALL=C PATH=",
+         "sleep() { " + Path("bin/sleep") + " \"$@\"; }\nexport LC_ALL=C PATH="},
         {"PATH=/usr/local/sbin", "PATH=" + Path("bin") + ":/usr/local/sbin"}};
     for (const auto& [from, to] : places) {
       for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) {
