@@ -18,6 +18,22 @@ NEXT = """\
 """
 
 
+def prompted(test, arguments, question):
+    """The program on a terminal of its own, when it has shown the question: its process and the terminal."""
+    child, terminal = pty.fork()
+    if child == 0:
+        try:
+            os.chdir(test.folder)
+            os.execv(PROGRAM, [PROGRAM, *arguments])
+        finally:
+            os._exit(127)
+    test.addCleanup(os.close, terminal)
+    shown = b""
+    while question not in shown:
+        shown += os.read(terminal, 4096)
+    return child, terminal
+
+
 class Init(CliTest):
     def test_what_it_writes_is_the_example_of_the_topology_and_valid(self):
         for topology, nodes, example in (("direct", 2, "pair.yaml"), ("ring", 3, "ring-3.yaml")):
@@ -68,17 +84,7 @@ wanted an address without a port, found '127.0.0.1:22'
 class Prompt(CliTest):
     def start(self, *command):
         """The program at its prompt for a password, on a terminal of its own."""
-        child, terminal = pty.fork()
-        if child == 0:
-            try:
-                os.chdir(self.folder)
-                os.execv(PROGRAM, [PROGRAM, *(command or ["plan"]), "--prompt-sudo-password"])
-            finally:
-                os._exit(127)
-        self.addCleanup(os.close, terminal)
-        shown = b""
-        while b"sudo password on the nodes: " not in shown:
-            shown += os.read(terminal, 4096)
+        child, terminal = prompted(self, [*(command or ["plan"]), "--prompt-sudo-password"], b"sudo password on the nodes: ")
         self.assertTrue(speed.eventually(lambda: not self.echoes(terminal), 5, 0.02))
         return child, terminal
 
@@ -169,17 +175,7 @@ class Nodes(CliTest):
             self.assertIn(f"name: spark-{number},", self.read("switch.yaml"))
 
     def test_an_edit_while_a_question_waits_is_not_lost(self):
-        child, terminal = pty.fork()
-        if child == 0:
-            try:
-                os.chdir(self.folder)
-                os.execv(PROGRAM, [PROGRAM, "remove-node", "spark-3", "switch.yaml"])
-            finally:
-                os._exit(127)
-        self.addCleanup(os.close, terminal)
-        shown = b""
-        while b"Type 'yes' to continue: " not in shown:
-            shown += os.read(terminal, 4096)
+        child, terminal = prompted(self, ["remove-node", "spark-3", "switch.yaml"], b"Type 'yes' to continue: ")
         self.assert_ends(self.spark("add-node", "spark-4", "192.168.1.24", "switch.yaml"), 0, err="")
         before = self.read("switch.yaml")
         os.write(terminal, b"yes\n")

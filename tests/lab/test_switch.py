@@ -46,6 +46,25 @@ class OneSwitch(OnSwitches):
         self.converge()
         self.assert_every_pair_answers_on_both_rails()
 
+    def test_another_node_with_the_address_of_a_peer_is_named(self):
+        self.converge()
+        port, address = "enp1s0f1np1", "192.168.177.2"
+        for node, change, back in ((2, f"ip link set {port} arp off", f"ip link set {port} arp on"),
+                                   (3, f"ip addr add {address}/32 dev {port}", f"ip addr del {address}/32 dev {port}")):
+            self.lab.sh(node, change)
+            self.addCleanup(self.lab.sh, node, back)
+        for node in (1, 4):
+            self.lab.sh(node, f"ip neigh flush dev {port}")
+            self.addCleanup(self.lab.sh, node, f"ip neigh flush dev {port}")
+        report = json.loads(self.spark("verify", self.manifest, "--level", "link", "--format", "json", expect=6).stdout)
+        mac = self.lab.sh(3, f"cat /sys/class/net/{port}/address").strip()
+        found = {(check["from"], check["to"], check["rail"]): (check["outcome"], check["measured"])
+                 for check in report["checks"] if check["what"] == "neighbour"}
+        self.assertEqual(found, {(node, "spark-2", "rail0"): ("fail", f"{mac} answers, which is {port} of spark-3")
+                                 for node in ("spark-1", "spark-4")})
+        self.assertEqual({node for finding in report["findings"] if finding["code"] == "neighbour-wrong"
+                          for node in finding["nodes"]}, {"spark-1", "spark-4"})
+
     def test_a_subnet_that_a_node_routes_elsewhere_is_refused(self):
         self.lab.sh(3, "ip route add 192.168.176.0/22 dev enP7s7")
         self.addCleanup(self.lab.sh, 3, "ip route del 192.168.176.0/22 dev enP7s7")
