@@ -124,5 +124,18 @@ class PortOwners(LabTest):
         self.assert_empty_plan(PAIR)
 
 
+class SwitchedOffProfile(LabTest):
+    options = ("--topology", "direct", "--nm", "1")
+
+    def test_it_has_no_port_and_an_uninstall_restores_the_live_address(self):
+        self.lab.sh(1, f"nmcli connection add type ethernet con-name cx7-a ifname {PORT} ipv4.method manual "
+                       "ipv4.addresses 10.69.0.1/24 ipv6.method disabled connection.autoconnect no")
+        self.lab.sh(1, f"ip link set {PORT} up; ip addr add 10.70.0.1/24 dev {PORT}")
+        self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", expect=0)
+        self.assertEqual(self.lab.sh(1, f"ip -br -4 address show dev {PORT}").split()[2:], ["192.168.177.1/24"])
+        self.spark("uninstall", PAIR, "--yes", "--brief", expect=0)
+        self.assertEqual(self.lab.sh(1, f"ip -br -4 address show dev {PORT}").split()[2:], ["10.70.0.1/24"])
+
+
 if __name__ == "__main__":
     unittest.main()
