@@ -102,11 +102,12 @@ net_bridges() {
   } | sort -u
 }
 
-# Runs ip commands from its input. A node that goes away meanwhile takes its veths along, which is no error.
+# Runs ip commands from its input. A node that goes away meanwhile takes its veths along, which is no error: ip finds that
+# before it sends a command, or the kernel does afterwards.
 net_batch() {
   local errors
   errors=$(in_outer ip -force -batch - 2>&1 >/dev/null) ||
-    errors=$(grep -v -e '^Cannot find device' -e '^Command failed -:' <<<"$errors") || return 0
+    errors=$(grep -v -e '^Cannot find device' -e '^RTNETLINK answers: No such device$' -e '^Command failed -:' <<<"$errors") || return 0
   [[ -z $errors ]] || die "wanted the cables of run $run set, ip answered: $errors"
 }
 
