@@ -5,6 +5,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "reconciler/access/check_root.sh.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/node_pool.h"
 #include "reconciler/transport/first_access.h"
@@ -12,19 +13,24 @@
 namespace reconciler {
 namespace {
 
+constexpr std::string_view kCheckBegins = "the check of root begins here\n";  // see check_root.sh
+
 std::optional<Error> CheckRoot(const NodeSpec& node, Transport& transport, NodeAccess& access) {
   const auto reply =
-      RunScript(transport, "id -u\n", std::chrono::seconds(node.access.command_timeout_s));
+      RunScript(transport, kCheckRootSh, std::chrono::seconds(node.access.command_timeout_s));
   if (!reply) return AddContext(reply.error(), node.name);
-  if (auto refusal = FindSudoRefusal(node, *reply)) {
+  std::string_view said = reply->err.empty() ? reply->out : reply->err;
+  const std::size_t begin = reply->out.find(kCheckBegins);
+  if (begin != std::string::npos) {
+    said = std::string_view(reply->out).substr(begin + kCheckBegins.size());
+  } else if (auto refusal = FindSudoRefusal(node, *reply)) {
     access.wants_sudo_password = WantsSudoPassword(*reply);
     return refusal;
   }
-  // Startup files of the login may print something before.
-  const std::string said = FindLastLine(reply->out.empty() ? reply->err : reply->out);
-  if (said == "0") return std::nullopt;
+  const std::string user_id = FindLastLine(said);
+  if (user_id == "0") return std::nullopt;
   return Error{.kind = ErrorKind::kTransport,
-               .message = fmt::format("wanted a root shell (user id 0), found '{}'", said),
+               .message = fmt::format("wanted a root shell (user id 0), found '{}'", user_id),
                .context = {node.name},
                .hint = "log in as root, or as a user with sudo and `become: sudo` in `access`"};
 }

@@ -91,7 +91,7 @@ void NodePool::DropAll() {
   // At the same time: a node that does not answer keeps no other waiting.
   std::vector<std::jthread> threads;
   for (auto& [node, connection] : closing) {
-    threads.emplace_back([&connection = connection] { connection.reset(); });
+    threads.emplace_back([&closed = connection] { closed.reset(); });
   }
 }
 
@@ -114,7 +114,7 @@ Result<std::unique_ptr<Channel>> NodePool::OpenOwnShell(const NodeSpec& node) {
 }
 
 // A shell that did not answer is not idle: its channel ends what it runs on the node.
-Result<ScriptReply> NodePool::RunOn(ScriptShell in, Connection& connection, std::string_view script,
+Result<ShellAnswer> NodePool::RunOn(ScriptShell in, Connection& connection, std::string_view script,
                                     Milliseconds limit) {
   const Deadline deadline = std::chrono::steady_clock::now() + limit;
   std::unique_ptr<Channel> shell = std::exchange(connection.shell, nullptr);
@@ -136,7 +136,7 @@ Result<ScriptReply> NodePool::RunOn(ScriptShell in, Connection& connection, std:
     return Fail({.kind = ErrorKind::kTransport, .message = "the node's shell ended meanwhile"});
   }
   if (!answer->shell_ended) connection.shell = std::move(shell);
-  return std::move(answer->reply);
+  return answer;
 }
 
 Result<ScriptReply> NodePool::RunAs(ScriptShell in, const NodeSpec& node, std::string_view script,
@@ -150,13 +150,15 @@ Result<ScriptReply> NodePool::RunAs(ScriptShell in, const NodeSpec& node, std::s
   }
   auto connection = GetConnection(node);
   if (!connection) return Fail(AddNodeName(std::move(connection).error(), node));
-  auto reply = RunOn(in, **connection, script, limit);
-  if (!reply) {
+  auto answer = RunOn(in, **connection, script, limit);
+  if (!answer) {
     Drop(node.name);
-    return Fail(AddNodeName(std::move(reply).error(), node));
+    return Fail(AddNodeName(std::move(answer).error(), node));
   }
-  if (auto refusal = FindSudoRefusal(node, *reply)) return Fail(std::move(*refusal));
-  return reply;
+  if (answer->shell_ended) {
+    if (auto refusal = FindSudoRefusal(node, answer->reply)) return Fail(std::move(*refusal));
+  }
+  return std::move(answer->reply);
 }
 
 std::optional<Error> CatchThrown(const NodeName& node, const std::function<void()>& work) {

@@ -75,7 +75,7 @@ class NodePool {
   Result<Connection*> GetConnection(const NodeSpec& node);
   Result<ScriptReply> RunAs(ScriptShell in, const NodeSpec& node, std::string_view script,
                             Milliseconds limit);
-  static Result<ScriptReply> RunOn(ScriptShell in, Connection& connection, std::string_view script,
+  static Result<ShellAnswer> RunOn(ScriptShell in, Connection& connection, std::string_view script,
                                    Milliseconds limit);
 
   Dial dial_;

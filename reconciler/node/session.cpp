@@ -174,8 +174,8 @@ Result<std::unique_ptr<Sessions>> Sessions::OpenAll(const std::vector<const Node
 Sessions::~Sessions() {
   std::vector<std::jthread> threads;
   for (auto& [name, session] : open_) {
-    threads.emplace_back([&name = name, &session = session] {
-      std::ignore = CatchThrown(name, [&] { session->Close(); });
+    threads.emplace_back([&node = name, &opened = session] {
+      std::ignore = CatchThrown(node, [&] { opened->Close(); });
     });
   }
 }

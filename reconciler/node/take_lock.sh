@@ -2,20 +2,24 @@
 # Takes the node's lock for as long as this shell lives, and writes the lease beside it; its second file says until when
 # (seconds of /proc/uptime) the holder may keep silent.
 may_be_silent() { # SECONDS
-  uptime; echo $((up + $1)) >"$D/lease.until"
+  # Over what is there: on a full disk a file that was emptied before stays empty.
+  uptime; echo $((up + $1)) 1<>"$D/lease.until"
 }
 
 # A controller whose machine is gone never closes its connection, and its shell would hold the lock for hours: it ends after
-# $PATIENCE seconds more than it may be silent.
+# $PATIENCE seconds more than it may be silent. `until` is that limit, as it was read last.
 end_when_silent() {
   trap 'kill "$pause"; exit' TERM
   left=$PATIENCE
+  unread=0
   while [ "$left" -gt 0 ]; do
     sleep "$left" & pause=$!
     wait "$pause"
     [ "$(readlink "/proc/$$/fd/9")" = "$D/lock" ] || exit
-    # Half written at this moment, it is read again.
-    if read -r until <"$D/lease.until"; then uptime; left=$((until + PATIENCE - up)); else left=1; fi
+    if read -r found <"$D/lease.until"; then until=$found; unread=0; else unread=$((unread + 1)); fi
+    uptime; left=$((until + PATIENCE - up))
+    # Half written at this moment, it is read again; on a full disk it may stay so.
+    [ "$left" -gt 0 ] || [ "$unread" = 0 ] || [ "$unread" -gt "$PATIENCE" ] || left=1
   done
   logger -t spark-reconcile "no sign of life of $LEASE: its shell is ended"
   end_shell $$
@@ -39,7 +43,7 @@ esac
 trap 'rm -f "$D/lease" "$D/lease.until"; kill $watch 2>/dev/null' EXIT
 trap 'exit 129' HUP INT TERM PIPE
 # Its first request comes when all nodes are connected to.
-read -r up _ </proc/uptime; echo "$((${up%.*} + FIRST))" >"$D/lease.until"
+read -r up _ </proc/uptime; until=$((${up%.*} + FIRST)); echo "$until" >"$D/lease.until"
 printf '%s\nshell %s\n' "$LEASE" $$ >"$D/lease" # at once: without its end it cannot be read
 # By exec: dash keeps the old ones of a function's redirections open, and with them the lock and the connection.
 (exec </dev/null >/dev/null 2>&1 9>&- && end_when_silent) &

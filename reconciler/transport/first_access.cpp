@@ -50,7 +50,7 @@ std::string FormatShellSudoersRule(std::string_view user) {
 }
 
 bool WantsSudoPassword(const ScriptReply& reply) {
-  if (reply.exit_code != 1 || !reply.out.empty()) return false;
+  if (reply.exit_code != 1) return false;
   for (const std::string_view phrase : {"a password is required", "a terminal is required",
                                         "interactive authentication is required"}) {
     if (reply.err.find(phrase) != std::string::npos) return true;
@@ -71,9 +71,7 @@ Result<bool> ParseSudoReply(const NodeSpec& node, const ScriptReply& reply) {
   // Startup files of the login may print something before.
   const std::string said = FindLastLine(reply.out);
   if (reply.exit_code == 0 && (said == "none" || said == "taken")) return said == "taken";
-  if (auto refusal = FindSudoRefusal(node, {.exit_code = reply.exit_code, .err = reply.err})) {
-    return Fail(std::move(*refusal));
-  }
+  if (auto refusal = FindSudoRefusal(node, reply)) return Fail(std::move(*refusal));
   return Fail(MakeAccessError(node, "sudo could not be tried: " + FormatReason(reply)));
 }
 
@@ -120,11 +118,11 @@ Result<SudoersRemoval> RevokeSudo(const NodeSpec& node, Transport& root) {
       root, AssignForShell({{"FILE", kSudoersFile}, {"MARK", kMark}}) + std::string(kRevokeSudoSh),
       GetLimit(node));
   if (!reply) return Fail(AddContext(reply.error(), node.name));
-  if (auto refusal = FindSudoRefusal(node, *reply)) return Fail(std::move(*refusal));
   const std::string said = FindLastLine(reply->out);
   if (said == "removed") return SudoersRemoval::kRemoved;
   if (said == "absent") return SudoersRemoval::kAbsent;
   if (said == "kept") return SudoersRemoval::kKept;
+  if (auto refusal = FindSudoRefusal(node, *reply)) return Fail(std::move(*refusal));
   return Fail(MakeAccessError(
       node, fmt::format("{} could not be removed: {}", kSudoersFile, FormatReason(*reply))));
 }

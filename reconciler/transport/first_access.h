@@ -15,7 +15,7 @@ std::string FormatSudoersRule(std::string_view user);
 // a shell, so that its user may still do all that root may.
 std::string FormatShellSudoersRule(std::string_view user);
 
-// Whether `sudo -n` refused only because it wants a password.
+// Whether `sudo -n` refused only because it wants a password. `reply`: as for FindSudoRefusal.
 bool WantsSudoPassword(const ScriptReply& reply);
 // Whether sudo was given a wrong password.
 bool IsSudoPasswordRefused(const ScriptReply& reply);

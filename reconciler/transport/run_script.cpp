@@ -83,8 +83,7 @@ Result<ScriptReply> RunScript(Transport& transport, std::string_view script, Mil
 }
 
 std::optional<Error> FindSudoRefusal(const NodeSpec& node, const ScriptReply& reply) {
-  // sudo refuses before the script runs: a script of ours that fails later has printed something.
-  if (node.access.become != Become::kSudo || !reply.out.empty()) return std::nullopt;
+  if (node.access.become != Become::kSudo) return std::nullopt;
   // "sudo: command not found" (bash), "sudo: not found" (dash), "No such file or directory" (env).
   if (reply.exit_code == 127 && ContainsAny(reply.err, {"sudo"})) {
     return MakeSudoError(node, "no sudo is installed",

@@ -14,6 +14,8 @@ namespace reconciler {
 namespace {
 
 constexpr std::string_view kScriptBegins = "the script begins here";  // see skip_password.sh
+// The command alone: csh, which may be the login shell, takes no newline between quotes.
+const std::string kSkipSh = FindLastLine(kSkipPasswordSh);
 
 bool HasPassword(const Access& access) {
   return access.become == Become::kSudo && access.sudo_password != nullptr;
@@ -30,7 +32,7 @@ std::string MakeShellToken() {
 std::string BuildRemoteShellCommand(const Access& access, std::string_view token) {
   if (HasPassword(access)) {
     return fmt::format("exec env LC_ALL=C sudo -S -p '' sh -c {} sh \"$SSH_CONNECTION\" {}",
-                       QuoteForShell(kSkipPasswordSh), QuoteForShell(token));
+                       QuoteForShell(kSkipSh), QuoteForShell(token));
   }
   const char* shell =
       access.become == Become::kSudo ? "env LC_ALL=C sudo -n sh" : "env LC_ALL=C sh";
@@ -41,8 +43,8 @@ std::vector<std::string> BuildLocalShellArgv(const Access& access, bool is_root,
                                              std::string_view token) {
   std::vector<std::string> argv = {"env", "LC_ALL=C"};
   if (HasPassword(access) && !is_root) {
-    argv.insert(argv.end(), {"sudo", "-S", "-p", "", "sh", "-c", std::string(kSkipPasswordSh), "sh",
-                             "", std::string(token)});
+    argv.insert(argv.end(),
+                {"sudo", "-S", "-p", "", "sh", "-c", kSkipSh, "sh", "", std::string(token)});
     return argv;
   }
   if (access.become == Become::kSudo && !is_root) argv.insert(argv.end(), {"sudo", "-n"});

@@ -11,8 +11,8 @@ namespace reconciler {
 // 16 random hex digits: "$2" of a shell, by which its processes are found again.
 std::string MakeShellToken();
 
-// What sshd hands to the login shell, whichever that is. LC_ALL=C, so that sudo's refusals come in
-// the language that FindSudoRefusal knows.
+// What sshd hands to the login shell, whichever that is: one line. LC_ALL=C, so that sudo's
+// refusals come in the language that FindSudoRefusal knows.
 std::string BuildRemoteShellCommand(const Access& access, std::string_view token);
 
 // The same for this machine; `is_root`: sudo would change nothing and may not be installed.

@@ -70,7 +70,8 @@ Result<ScriptReply> RunScriptOn(Channel& shell, std::string_view script, Millise
 // it.
 Error AddPassedLimit(Error error, Deadline deadline, Milliseconds limit);
 
-// Turns the way `sudo -n` refuses into an error that names the node and the remedy.
+// Turns the way `sudo -n` refuses into an error that names the node and the remedy. `reply`: of a
+// shell in which no script began. Its stdout says nothing: startup files of the login may print.
 std::optional<Error> FindSudoRefusal(const NodeSpec& node, const ScriptReply& reply);
 
 }  // namespace reconciler

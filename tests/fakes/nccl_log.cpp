@@ -14,7 +14,7 @@ namespace fakes {
 namespace {
 
 std::mutex mutex;
-std::string last;
+std::string last_message;
 
 enum Level { kOff, kVersion, kWarn, kInfo };
 
@@ -72,7 +72,7 @@ void Info(const std::string& subsystem, const std::string& text) {
 void Warn(const std::string& place, const std::string& text) {
   {
     const std::lock_guard lock(mutex);
-    last = text;
+    last_message = text;
   }
   if (DebugLevel() < kWarn) return;
   char time[32] = {};
@@ -88,7 +88,7 @@ void VersionLine() {
 
 std::string LastWarning() {
   const std::lock_guard lock(mutex);
-  return last;
+  return last_message;
 }
 
 }  // namespace fakes

@@ -26,6 +26,7 @@ ALLOWED = [
     ("reconciler/manifest/checks/check_verify.cpp", ["link", "rdma"], "levels of the verification"),
     ("reconciler/manifest/checks/check_subnets.cpp", ["link"], "a cable, in a sentence"),
     ("reconciler/cli/commands/status.cpp", ["rdma"], "a column's title"),
+    ("reconciler/transport/ssh/", ["ssh"], "OpenSSH's client, which reads its own configuration"),
     ("reconciler/cli/commands/verify.cpp", ["nccl", "rdma", "link"], "levels of the verification"),
 ]
 EXPLAINS = "reconciler/cli/"  # sentences for people; only whole literals count there

@@ -107,18 +107,36 @@ TEST_F(SshLimits, PassedLimitNamesTheNodeAndTheLimit) {
   test::ExpectWithin(std::chrono::seconds(15), begin);
 }
 
+// Runs a script that outlives its limit; the processes that it started, one on each line.
+std::string StartProcesses(Channel& shell) {
+  const Deadline soon = std::chrono::steady_clock::now() + Milliseconds(1000);
+  EXPECT_TRUE(
+      shell.Write("sleep 300 & echo $!; timeout 300 sleep 300 & echo $!; echo $$; wait\n", soon));
+  std::string out;
+  for (auto output = shell.Read(soon); output; output = shell.Read(soon)) out += output->out;
+  return out;
+}
+
+// The session that runs the script is the only one that sshd allows, and it stays taken.
+TEST_F(SshLimits, PassedLimitEndsEverythingAlsoWhereOneSessionIsAllowed) {
+  StartSshd("MaxSessions 1");
+  const auto transport = DialNode(node_);
+  ASSERT_TRUE(transport) << FormatError(transport.error());
+  auto shell = (*transport)->OpenShell();
+  ASSERT_TRUE(shell) << FormatError(shell.error());
+  const std::string out = StartProcesses(**shell);
+  ASSERT_EQ(SplitLines(out).size(), 3u) << out;
+  shell->reset();
+  EXPECT_TRUE(AllGoneSoon(out));
+}
+
 TEST_F(SshLimits, PassedLimitEndsEverythingTheScriptStarted) {
   StartSshd();
   const auto transport = DialNode(node_);
   ASSERT_TRUE(transport) << FormatError(transport.error());
   auto shell = (*transport)->OpenShell();
   ASSERT_TRUE(shell) << FormatError(shell.error());
-  const Deadline soon = std::chrono::steady_clock::now() + Milliseconds(1000);
-  ASSERT_TRUE((*shell)->Write(
-      "sleep 300 & echo $!; timeout 300 sleep 300 & echo $!; echo $$; wait\n", soon));
-  std::string out;
-  for (auto output = (*shell)->Read(soon); output; output = (*shell)->Read(soon))
-    out += output->out;
+  const std::string out = StartProcesses(**shell);
   ASSERT_EQ(SplitLines(out).size(), 3u) << out;
   ASSERT_FALSE(ReadText("/proc/" + SplitLines(out)[1] + "/stat").empty());
   shell->reset();

@@ -20,7 +20,7 @@ TEST_F(SshLoginRefused, WrongKeyIsNamed) {
                         Place(), user_, folder_, sshd_->Port()));
 }
 
-TEST_F(SshLoginRefused, KeysOfTheAgentAreCounted) {
+TEST_F(SshLoginRefused, KeysOfTheAgentThatWereNotTriedBeforeAreCounted) {
   StartSshd();
   StartAgent();
   for (const std::string name : {"a", "b"}) {
@@ -29,7 +29,7 @@ TEST_F(SshLoginRefused, KeysOfTheAgentAreCounted) {
   }
   node_.access.identity = folder_ + "/a";
   EXPECT_EQ(DialError(),
-            fmt::format("{0}: cannot log in as {1}: refused: {2}/a, 2 keys of the agent\n"
+            fmt::format("{0}: cannot log in as {1}: refused: {2}/a, 1 key of the agent\n"
                         "  hint: put the public key there: ssh-copy-id -p {3} {1}@127.0.0.1\n",
                         Place(), user_, folder_, sshd_->Port()));
 }
@@ -42,7 +42,7 @@ TEST_F(SshLoginRefused, TooManyKeysOfTheAgentAreSaidToBeTooMany) {
                       name));
   }
   node_.access.identity.clear();
-  EXPECT_EQ(DialError(), fmt::format("{}: cannot log in as {}: too many keys were tried (those of "
+  EXPECT_EQ(DialError(), fmt::format("{}: cannot log in as {}: too many keys were tried (3 keys of "
                                      "the agent)\n"
                                      "  hint: name the right key file as `identity` in `access`\n",
                                      Place(), user_));
@@ -178,10 +178,12 @@ TEST_F(SshLoginRefused, AddressWithShellSignsIsNotTaken) {
 
 TEST_F(SshLoginRefused, ConfigThatCannotBeReadIsNamed) {
   StartSshd();
-  WriteConfig("Host *\n  Match user\n");
-  EXPECT_EQ(DialError(), fmt::format("spark-2: cannot read {}/.ssh/config: line 2: ERROR - Match "
-                                     "user keyword requires argument\n",
-                                     home_));
+  WriteConfig("Host *\n  Nonsense yes\n");
+  EXPECT_EQ(DialError(),
+            fmt::format("spark-2: ssh cannot read its configuration: {}/.ssh/config: line 2: Bad "
+                        "configuration option: nonsense\n"
+                        "  hint: OpenSSH's `ssh` refuses it as well: correct that file\n",
+                        home_));
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ Result<void> ParseOptions(std::string_view text, const std::vector<Option>& opti
   for (const auto& [name, value] : object.items()) {
     const auto option =
         std::find_if(options.begin(), options.end(),
-                     [&name = name](const Option& one) { return one.name == name; });
+                     [&wanted = name](const Option& one) { return one.name == wanted; });
     if (option == options.end()) return MakeUsageError(fmt::format("unknown option '{}'", name));
     if (!option->read(value)) {
       return MakeUsageError(fmt::format("wanted {} {}, found {}", name, option->wanted,

@@ -6,18 +6,22 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <utility>
 
 #include "reconciler/base/text.h"
 #include "reconciler/transport/shell_command.h"
+#include "reconciler/transport/ssh/transport.h"
 
 namespace reconciler {
 namespace {
 
 constexpr std::size_t kMaxKept = 64u << 20;  // bytes that may arrive while a Write waits
 constexpr std::size_t kWriteSize = 32768;    // bytes handed to libssh at once
-constexpr Milliseconds kEndLimit{3000};      // for ending what a destroyed channel leaves behind
+// For each step of ending what a destroyed channel leaves behind, so at most four times that: over
+// its connection, then the configuration and the login of another one, and over that.
+constexpr int kEndLimitS = 3;
 
 // Names as RFC 4254 section 6.10 has them, numbers as on Linux.
 int FindSignalNumber(std::string_view name) {
@@ -45,7 +49,10 @@ class SshShell : public Channel {
  private:
   bool IsOver() const { return exit_code_.has_value() && ssh_channel_is_eof(channel_) != 0; }
   Error MakeRefusedError() const;  // why no session came about
-  Result<void> ReadAvailable();    // what arrived, into kept_
+  void EndOnNode() const;          // all that carries the token
+  // Whether a session came about over the connection.
+  bool EndOver(std::shared_ptr<SshConnection> connection, Deadline deadline) const;
+  Result<void> ReadAvailable();  // what arrived, into kept_
   std::size_t CountKept() const { return kept_.out.size() + kept_.err.size(); }
 
   std::shared_ptr<SshConnection> connection_;
@@ -83,11 +90,34 @@ SshShell::~SshShell() {
   const bool still_runs = running_ && !token_.empty() && !IsOver() && connection_->Alive();
   ssh_remove_channel_callbacks(channel_, &callbacks_);
   ssh_channel_free(channel_);
-  if (!still_runs) return;
-  // sshd ends nothing when a channel closes, and its signals do not reach what sudo started.
-  SshShell end(connection_, "");
-  const Deadline deadline = std::chrono::steady_clock::now() + kEndLimit;
-  if (end.Open(deadline)) (void)RunScriptOn(end, BuildEndShellScript(token_), kEndLimit);
+  if (still_runs) EndOnNode();
+}
+
+// sshd ends nothing when a channel closes, and its signals do not reach what sudo started. With
+// `MaxSessions 1` the old session stays taken meanwhile: then by a login of its own.
+void SshShell::EndOnNode() const {
+  constexpr std::chrono::seconds kLimit{kEndLimitS};
+  const Deadline deadline = std::chrono::steady_clock::now() + kLimit;
+  try {
+    if (EndOver(connection_, deadline)) return;
+    // A node that did not answer would not let us in either.
+    if (!connection_->Alive() || ComputeMillisecondsLeft(deadline) == 0) return;
+    NodeSpec node = connection_->Node();
+    node.access.connect_timeout_s = kEndLimitS;
+    if (auto another = ConnectSsh(node)) {
+      (void)EndOver(std::move(*another), std::chrono::steady_clock::now() + kLimit);
+    }
+  } catch (const std::exception&) {
+    // A destructor is the caller; the node's own limits end what is left.
+  }
+}
+
+bool SshShell::EndOver(std::shared_ptr<SshConnection> connection, Deadline deadline) const {
+  SshShell end(std::move(connection), "");
+  if (!end.Open(deadline)) return false;
+  (void)RunScriptOn(end, BuildEndShellScript(token_),
+                    Milliseconds(ComputeMillisecondsLeft(deadline)));
+  return true;
 }
 
 Result<void> SshShell::Open(Deadline deadline) {

@@ -3,27 +3,31 @@
 #include <fmt/format.h>
 #include <pwd.h>
 #include <strings.h>
-#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 #include "reconciler/base/text.h"
-#include "reconciler/transport/posix.h"
-#include "reconciler/transport/text_file.h"
+#include "reconciler/transport/ssh/client.h"
+#include "reconciler/transport/ssh/libssh_settings.h"
 
 namespace reconciler {
 namespace {
 
-constexpr const char* kGlobalConfig = "/etc/ssh/ssh_config";
-// libssh 0.10 has it first on its own; later versions put the slower post-quantum hybrids ahead of
-// it, which cost more than all the rest of a login. KexAlgorithms in ~/.ssh/config still wins.
-constexpr const char* kKeyExchange =
-    "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,"
-    "ecdh-sha2-nistp521,diffie-hellman-group18-sha512,diffie-hellman-group16-sha512,"
-    "diffie-hellman-group-exchange-sha256,diffie-hellman-group14-sha256";
+// The keywords of SshSettings::algorithms.
+constexpr std::array<std::pair<const char*, ssh_options_e>, 8> kAlgorithmOptions = {
+    {{"ciphers", SSH_OPTIONS_CIPHERS_C_S},
+     {"ciphers", SSH_OPTIONS_CIPHERS_S_C},
+     {"compression", SSH_OPTIONS_COMPRESSION},
+     {"hostkeyalgorithms", SSH_OPTIONS_HOSTKEYS},
+     {"kexalgorithms", SSH_OPTIONS_KEY_EXCHANGE},
+     {"macs", SSH_OPTIONS_HMAC_C_S},
+     {"macs", SSH_OPTIONS_HMAC_S_C},
+     {"pubkeyacceptedalgorithms", SSH_OPTIONS_PUBLICKEY_ACCEPTED_TYPES}}};
 
 const passwd* FindAccount(passwd& storage, std::array<char, 4096>& buffer) {
   passwd* found = nullptr;
@@ -31,78 +35,10 @@ const passwd* FindAccount(passwd& storage, std::array<char, 4096>& buffer) {
   return found;
 }
 
-std::string FindAccountHome() {
-  passwd storage = {};
-  std::array<char, 4096> buffer;
-  const passwd* account = FindAccount(storage, buffer);
-  return account != nullptr ? account->pw_dir : "/";
-}
-
-std::string GetOption(ssh_session session, ssh_options_e option) {
-  char* value = nullptr;
-  return ssh_options_get(session, option, &value) == SSH_OK ? CopySshString(value) : "";
-}
-
-void SetOption(ssh_session session, ssh_options_e option, const std::string& value) {
-  ssh_options_set(session, option, value.c_str());
-}
-
-// Whether it has no sign that a shell acts on. Some builds of libssh 0.10.6 refuse these, and that
-// of Ubuntu 24.04 does not.
-bool IsPlainUser(std::string_view user) {
-  return user.find_first_of("'`\";&<>|(){}$,\\\t\n") == std::string_view::npos;
-}
-
-// What the manifest says wins over the files, but `Match user` must see it too: set before and
-// after they are read.
-bool SetAccess(ssh_session session, const Access& access) {
-  if (access.port != 0) {
-    const unsigned int port = static_cast<unsigned int>(access.port);
-    ssh_options_set(session, SSH_OPTIONS_PORT, &port);
-  }
-  return access.user.empty() ||
-         (IsPlainUser(access.user) &&
-          ssh_options_set(session, SSH_OPTIONS_USER, access.user.c_str()) == SSH_OK);
-}
-
-bool Prepare(ssh_session session, const NodeSpec& node) {
-  SetOption(session, SSH_OPTIONS_SSH_DIR, FindHomeDirectory() + "/.ssh");
-  SetOption(session, SSH_OPTIONS_KEY_EXCHANGE, kKeyExchange);
-  return SetAccess(session, node.access) &&
-         ssh_options_set(session, SSH_OPTIONS_HOST, node.address.c_str()) == SSH_OK;
-}
-
-bool IsIdentityLine(std::string_view line) {
-  constexpr std::string_view kKeyword = "identityfile";
-  line = Trim(line);
-  return line.size() > kKeyword.size() &&
-         strncasecmp(line.data(), kKeyword.data(), kKeyword.size()) == 0;
-}
-
-// libssh returns only one of a session's identity files. So the file is parsed once for each
-// IdentityFile line with the other ones blanked: what then comes out first is that line's file,
-// when its Host or Match block is ours.
-std::vector<std::string> ReadConfiguredIdentities(const std::string& config, const NodeSpec& node) {
-  const std::vector<std::string> lines = SplitLines(config);
-  std::vector<std::string> identities;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (!IsIdentityLine(lines[i])) continue;
-    std::vector<std::string> only = lines;
-    for (std::size_t k = 0; k < only.size(); ++k) {
-      if (k != i && IsIdentityLine(only[k])) only[k].clear();
-    }
-    const std::string text = Join(only, "\n") + "\n";
-    const UniqueFd file(memfd_create("ssh_config", MFD_CLOEXEC));
-    if (!file.Open() || write(file.Get(), text.data(), text.size()) < 0) continue;
-    const SshSession session(ssh_new());
-    if (!session || !Prepare(session.get(), node)) continue;
-    const std::string by_default = GetOption(session.get(), SSH_OPTIONS_IDENTITY);
-    const std::string path = fmt::format("/proc/self/fd/{}", file.Get());
-    if (ssh_options_parse_config(session.get(), path.c_str()) != 0) continue;
-    const std::string first = GetOption(session.get(), SSH_OPTIONS_IDENTITY);
-    if (first != by_default) identities.push_back(first);
-  }
-  return identities;
+std::string FindLocalName() {
+  std::array<char, 256> name = {};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
 }
 
 // A host or user name inside a command line is data that some shell reads: letters, digits and a
@@ -125,7 +61,9 @@ std::string AddOurConfig(const std::string& command) {
 std::string DescribePlace(const NodeSpec& node, const SshTarget& target) {
   const std::string port = target.port == 22 ? "" : fmt::format(":{}", target.port);
   const std::string host = target.host + port;
-  if (target.host == node.address) return fmt::format("{} ({})", node.name, host);
+  if (strcasecmp(target.host.c_str(), node.address.c_str()) == 0) {
+    return fmt::format("{} ({})", node.name, host);
+  }
   return fmt::format("{} ({} = {})", node.name, node.address, host);
 }
 
@@ -143,19 +81,124 @@ Result<void> AddProxy(SshTarget& target, const std::string& command) {
   return {};
 }
 
-Error MakeUnsupportedError(const NodeSpec& node, const std::string& what) {
-  return Error{.kind = ErrorKind::kTransport,
-               .message = fmt::format("{}: {} is not one that libssh takes", node.name, what),
-               .hint = "letters, digits, '.' and '-' are safe"};
+// Paths hold variables of the environment as well, as "${NAME}"; one that is not set stays.
+std::string ExpandPath(std::string path, const SshTarget& target) {
+  for (std::size_t at = path.find("${"); at != std::string::npos; at = path.find("${", at)) {
+    const std::size_t end = path.find('}', at);
+    if (end == std::string::npos) break;
+    const char* value = std::getenv(path.substr(at + 2, end - at - 2).c_str());
+    if (value == nullptr) {
+      at = end;
+      continue;
+    }
+    path.replace(at, end + 1 - at, value);
+    at += std::string_view(value).size();
+  }
+  return ExpandSshTokens(path, target);
 }
 
-Error MakeBadConfigError(const NodeSpec& node, const std::string& path, ssh_session session) {
-  return Error{.kind = ErrorKind::kTransport,
-               .message = fmt::format("{}: cannot read {}: {}", node.name, path,
-                                      MakePrintable(ssh_get_error(session)))};
+// What keeps no keys (/dev/null, none) is how ssh is made to check nothing. A folder is a mistake,
+// which shows where the file is read.
+bool KeepsKeys(const std::string& path) {
+  struct stat found {};
+  return path != "none" &&
+         (stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode) || S_ISDIR(found.st_mode));
+}
+
+std::vector<std::string> ListKnownHosts(const std::vector<std::string>& configured,
+                                        const SshTarget& target) {
+  std::vector<std::string> files;
+  for (const std::string& file : configured) {
+    std::string path = ExpandPath(file, target);
+    if (KeepsKeys(path)) files.push_back(std::move(path));
+  }
+  return files;
+}
+
+void AddIdentities(SshTarget& target, const NodeSpec& node, const SshSettings& settings) {
+  target.explicit_identity = ExpandSshTokens(node.access.identity, target);
+  if (!target.explicit_identity.empty()) return;
+  for (const std::string& file : settings.identities) {
+    target.identities.push_back(ExpandPath(file, target));
+  }
+  // Also where the config names others: what an apply writes there on a node names the mesh's
+  // key, which the other nodes accept only when the apply is done.
+  for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
+    const std::string usual = FindHomeDirectory() + "/.ssh/" + name;
+    if (std::find(target.identities.begin(), target.identities.end(), usual) ==
+        target.identities.end()) {
+      target.default_identities.push_back(usual);
+    }
+  }
+}
+
+// IdentityAgent: a path, `none`, or a variable that holds the path, as SSH_AUTH_SOCK or "$NAME".
+std::string FindAgentSocket(const std::string& configured, const SshTarget& target) {
+  if (configured == "none") return {};
+  std::string variable;
+  if (configured.empty() || configured == "SSH_AUTH_SOCK") variable = "SSH_AUTH_SOCK";
+  if (configured.starts_with('$') && !configured.starts_with("${")) variable = configured.substr(1);
+  if (variable.empty()) return ExpandPath(configured, target);
+  const char* value = std::getenv(variable.c_str());
+  return value == nullptr ? "" : value;
+}
+
+SshTarget MakeTarget(const NodeSpec& node, const SshSettings& settings) {
+  SshTarget target;
+  target.address = node.address;
+  target.host = settings.host.empty() ? node.address : settings.host;
+  target.user = settings.user.empty() ? FindAccountName() : settings.user;
+  target.port = settings.port == 0 ? 22 : settings.port;
+  target.host_key_alias = settings.host_key_alias;
+  target.place = DescribePlace(node, target);
+  AddIdentities(target, node, settings);
+  target.agent = FindAgentSocket(settings.identity_agent, target);
+  return target;
+}
+
+void AddKnownHosts(SshTarget& target, const SshSettings& settings) {
+  std::vector<std::string> own = ListKnownHosts(settings.known_hosts, target);
+  if (own.empty()) own.push_back(FindHomeDirectory() + "/.ssh/known_hosts");
+  const std::vector<std::string> global = settings.global_known_hosts.empty()
+                                              ? std::vector<std::string>{"/etc/ssh/ssh_known_hosts"}
+                                              : ListKnownHosts(settings.global_known_hosts, target);
+  target.known_hosts = own.front();
+  target.other_known_hosts.assign(own.begin() + 1, own.end());
+  target.other_known_hosts.insert(target.other_known_hosts.end(), global.begin(), global.end());
+}
+
+void LayIntoSession(ssh_session session, const SshSettings& settings) {
+  for (const auto& [keyword, option] : kAlgorithmOptions) {
+    const auto found = settings.algorithms.find(keyword);
+    if (found != settings.algorithms.end()) SetSessionOption(session, option, found->second);
+  }
+#if LIBSSH_VERSION_INT >= SSH_VERSION_INT(0, 11, 0)
+  // The key files are read here, so that libssh knows none of them among the agent's keys.
+  const bool only_its_own = false;
+  ssh_options_set(session, SSH_OPTIONS_IDENTITIES_ONLY, &only_its_own);
+#endif
+  SetSessionOption(session, SSH_OPTIONS_PROXYCOMMAND, "none");  // we run it, and expanded it
+  const int quiet = SSH_LOG_NOLOG;  // LogLevel is for ssh; our lines are no one's debugging output
+  ssh_options_set(session, SSH_OPTIONS_LOG_VERBOSITY, &quiet);
+}
+
+Result<SshSettings> ReadSettings(ssh_session session, const NodeSpec& node) {
+  if (ReadsWithClient()) {
+    const auto settings = ReadClientSettings(node);
+    if (!settings) return Fail(settings.error());
+    if (*settings) return **settings;
+  }
+  return ReadLibsshSettings(session, node);
 }
 
 }  // namespace
+
+std::string FindAccountHome() {
+  passwd storage = {};
+  std::array<char, 4096> buffer;
+  const passwd* account = FindAccount(storage, buffer);
+  return account != nullptr ? account->pw_dir : "/";
+}
 
 std::string FindAccountName() {
   passwd storage = {};
@@ -183,6 +226,18 @@ std::string ExpandSshTokens(const std::string& text, const SshTarget& target) {
       case 'h':
         expanded += target.host;
         break;
+      case 'i':
+        expanded += std::to_string(getuid());
+        break;
+      case 'k':
+        expanded += target.host_key_alias.empty() ? target.address : target.host_key_alias;
+        break;
+      case 'L':
+        expanded += Split(FindLocalName(), '.').front();
+        break;
+      case 'l':
+        expanded += FindLocalName();
+        break;
       case 'n':
         expanded += target.address;
         break;
@@ -207,65 +262,25 @@ std::string ExpandSshTokens(const std::string& text, const SshTarget& target) {
 }
 
 Result<SshTarget> ConfigureSession(ssh_session session, const NodeSpec& node) {
-  const std::string home = FindHomeDirectory();
-  const std::string config = home + "/.ssh/config";
   if (!SetAccess(session, node.access)) {
     return Fail(MakeUnsupportedError(
         node, fmt::format("the user name '{}'", MakePrintable(node.access.user))));
   }
-  if (!Prepare(session, node)) {
+  PrepareSession(session);
+  const bool reads_files = false;  // libssh would, once more, when it connects
+  ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &reads_files);
+  const auto settings = ReadSettings(session, node);
+  if (!settings) return Fail(settings.error());
+  SshTarget target = MakeTarget(node, *settings);
+  AddKnownHosts(target, *settings);
+  if (ssh_options_set(session, SSH_OPTIONS_USER, target.user.c_str()) != SSH_OK) {
     return Fail(
-        MakeUnsupportedError(node, fmt::format("the address '{}'", MakePrintable(node.address))));
+        MakeUnsupportedError(node, fmt::format("the user name '{}'", MakePrintable(target.user))));
   }
-  for (const std::string& file : {config, std::string(kGlobalConfig)}) {
-    if (ssh_options_parse_config(session, file.c_str()) != 0) {
-      return Fail(MakeBadConfigError(node, file, session));
-    }
+  LayIntoSession(session, *settings);
+  if (auto added = AddProxy(target, settings->proxy_command); !added) {
+    return Fail(std::move(added.error()));
   }
-  SetAccess(session, node.access);
-  const int quiet = SSH_LOG_NOLOG;  // LogLevel is for ssh; our lines are no one's debugging output
-  ssh_options_set(session, SSH_OPTIONS_LOG_VERBOSITY, &quiet);
-
-  SshTarget target;
-  target.address = node.address;
-  target.host = GetOption(session, SSH_OPTIONS_HOST);
-  target.user = GetOption(session, SSH_OPTIONS_USER);
-  if (target.user.empty()) target.user = FindAccountName();
-  SetOption(session, SSH_OPTIONS_USER, target.user);
-  unsigned int port = 0;
-  ssh_options_get_port(session, &port);
-  target.port = port == 0 ? 22 : static_cast<int>(port);
-  target.place = DescribePlace(node, target);
-
-  const auto path = [&](ssh_options_e option, const std::string& otherwise) {
-    const std::string configured = GetOption(session, option);
-    return configured.empty() ? otherwise : ExpandSshTokens(configured, target);
-  };
-  target.known_hosts = path(SSH_OPTIONS_KNOWNHOSTS, home + "/.ssh/known_hosts");
-  target.global_known_hosts = path(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/etc/ssh/ssh_known_hosts");
-  // libssh reads them too, to request the kinds of keys that are known.
-  SetOption(session, SSH_OPTIONS_KNOWNHOSTS, target.known_hosts);
-  SetOption(session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, target.global_known_hosts);
-
-  target.explicit_identity = ExpandSshTokens(node.access.identity, target);
-  if (target.explicit_identity.empty()) {
-    for (const std::string& file :
-         ReadConfiguredIdentities(ReadTextFile(config).value_or(""), node)) {
-      target.identities.push_back(ExpandSshTokens(file, target));
-    }
-    // Also where the config names others: what an apply writes there on a node names the mesh's
-    // key, which the other nodes accept only when the apply is done.
-    for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
-      const std::string usual = home + "/.ssh/" + name;
-      if (std::find(target.identities.begin(), target.identities.end(), usual) ==
-          target.identities.end()) {
-        target.default_identities.push_back(usual);
-      }
-    }
-  }
-  const std::string proxy = GetOption(session, SSH_OPTIONS_PROXYCOMMAND);
-  SetOption(session, SSH_OPTIONS_PROXYCOMMAND, "none");  // we run it; libssh would expand it again
-  if (auto added = AddProxy(target, proxy); !added) return Fail(std::move(added.error()));
   return target;
 }
 

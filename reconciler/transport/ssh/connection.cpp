@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 
 #include "reconciler/base/text.h"
+#include "reconciler/transport/ssh/host_key.h"
 
 namespace reconciler {
 namespace {
@@ -84,12 +86,19 @@ Result<void> SshConnection::ExchangeKeys(Deadline deadline) {
       },
       SSH_AGAIN, deadline);
   if (connected && *connected == SSH_OK) return {};
-  if (!connected && ComputeMillisecondsLeft(deadline) == 0) {
+  const bool too_late = !connected && ComputeMillisecondsLeft(deadline) == 0;
+  const std::string proxy_error = socket_.proxy ? ReadProxyError(socket_) : "";
+  if (too_late && socket_.proxy && ssh_get_serverbanner(session) == nullptr) {
+    return Fail(MakeError(
+        fmt::format("nothing came through the proxy command within {} s{}{}",
+                    node_.access.connect_timeout_s, proxy_error.empty() ? "" : ": ", proxy_error),
+        fmt::format("it was: {}", target_.proxy_command)));
+  }
+  if (too_late) {
     return Fail(MakeError(
         fmt::format("no answer from an ssh server within {} s", node_.access.connect_timeout_s),
         "something accepts connections there; is it sshd, and is the machine not overloaded?"));
   }
-  const std::string proxy_error = socket_.proxy ? ReadProxyError(socket_) : "";
   if (!proxy_error.empty()) {
     return Fail(MakeError(fmt::format("the proxy command failed: {}", proxy_error),
                           fmt::format("it was: {}", target_.proxy_command)));
@@ -99,8 +108,7 @@ Result<void> SshConnection::ExchangeKeys(Deadline deadline) {
                         "the reason is in the log of sshd there (journalctl -u ssh)"));
 }
 
-Result<std::shared_ptr<SshConnection>> SshConnection::Open(const NodeSpec& node,
-                                                           Deadline deadline) {
+Result<std::shared_ptr<SshConnection>> SshConnection::Open(const NodeSpec& node) {
   std::shared_ptr<SshConnection> connection(new SshConnection(node));
   auto session = MakeSession(node);
   if (!session) return Fail(std::move(session.error()));
@@ -109,6 +117,10 @@ Result<std::shared_ptr<SshConnection>> SshConnection::Open(const NodeSpec& node,
   auto target = ConfigureSession(connection->Session(), node);
   if (!target) return Fail(std::move(target.error()));
   connection->target_ = std::move(*target);
+  const UniqueFd known = RequestKnownKinds(connection->Session(), connection->target_);
+  const Deadline deadline =
+      std::chrono::steady_clock::now() + std::chrono::seconds(node.access.connect_timeout_s);
+  connection->login_deadline_ = deadline;
   auto socket = ConnectSocket(connection->target_, node.access.connect_timeout_s, deadline);
   if (!socket) return Fail(std::move(socket.error()));
   connection->socket_ = std::move(*socket);

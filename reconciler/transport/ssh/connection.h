@@ -13,11 +13,14 @@ namespace reconciler {
 class SshConnection {
  public:
   // Connected and through the key exchange; the host key is not checked and no one logged in yet.
-  static Result<std::shared_ptr<SshConnection>> Open(const NodeSpec& node, Deadline deadline);
+  // The configuration is read first, with a limit of its own.
+  static Result<std::shared_ptr<SshConnection>> Open(const NodeSpec& node);
 
   const NodeSpec& Node() const { return node_; }
   const SshTarget& Target() const { return target_; }
   ssh_session Session() const { return session_.get(); }
+  // For all until the login: connect_timeout_s after the configuration was read.
+  Deadline LoginDeadline() const { return login_deadline_; }
 
   Error MakeError(std::string_view what, std::string hint = {}) const;
   Error MakeLostError() const;  // the connection broke, and why as far as it is known
@@ -52,6 +55,7 @@ class SshConnection {
 
   NodeSpec node_;
   SshTarget target_ = {};
+  Deadline login_deadline_ = {};
   SshSocket socket_ = {};
   SshSession session_ = {};
   mutable std::string last_message_ = {};

@@ -2,16 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include "reconciler/base/text.h"
 #include "reconciler/transport/ssh/connection.h"
@@ -36,12 +37,20 @@ std::string FormatMachineFile(ssh_key key) {
   return fmt::format("/etc/ssh/ssh_host_{}_key.pub", kind);
 }
 
-// The name under which known_hosts has the target: "[host]:port" when the port is not 22.
+// The name under which known_hosts has the target: its alias as it is, else "[host]:port" when the
+// port is not 22.
 std::string FormatKnownHostsName(const SshTarget& target) {
-  std::string host = target.host;
+  const bool has_alias = !target.host_key_alias.empty();
+  std::string host = has_alias ? target.host_key_alias : target.host;
   std::transform(host.begin(), host.end(), host.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return target.port == 22 ? host : fmt::format("[{}]:{}", host, target.port);
+  return has_alias || target.port == 22 ? host : fmt::format("[{}]:{}", host, target.port);
+}
+
+std::vector<std::string> ListKnownHostsFiles(const SshTarget& target) {
+  std::vector<std::string> files = {target.known_hosts};
+  files.insert(files.end(), target.other_known_hosts.begin(), target.other_known_hosts.end());
+  return files;
 }
 
 SshKnownHost ParseLine(const std::string& known_as, std::string_view line) {
@@ -62,11 +71,18 @@ std::optional<std::string> ExplainUnreadableFile(const std::string& path) {
   return std::nullopt;
 }
 
-// Line by line, since libssh's own check reports no line numbers and skips revoked keys. Of the
-// lines with other keys the first of the offered type counts: that key was replaced.
-void Consult(const std::string& path, const std::string& known_as, ssh_key offered,
-             Verdict& verdict) {
+// A line of known_hosts about one host.
+struct KnownLine {
+  int number = 0;
+  bool revoked = false;
+  SshKnownHost entry = {};
+  std::string key = {};  // what follows the names
+};
+
+// Line by line, since libssh's own check reports no line numbers and skips revoked keys.
+std::vector<KnownLine> ReadKnownLines(const std::string& path, const std::string& known_as) {
   constexpr std::string_view kRevoked = "@revoked ";
+  std::vector<KnownLine> lines;
   std::ifstream file(path);
   std::string text;
   for (int number = 1; std::getline(file, text); ++number) {
@@ -74,8 +90,18 @@ void Consult(const std::string& path, const std::string& known_as, ssh_key offer
     const bool revoked = line.starts_with(kRevoked);
     if (revoked) line = Trim(line.substr(kRevoked.size()));
     if (line.empty() || line.front() == '#' || line.front() == '@') continue;
-    const SshKnownHost entry = ParseLine(known_as, line);
+    SshKnownHost entry = ParseLine(known_as, line);
     if (!entry) continue;
+    lines.push_back({number, revoked, std::move(entry),
+                     std::string(line.substr(std::min(line.find_first_of(" \t"), line.size())))});
+  }
+  return lines;
+}
+
+// Of the lines with other keys the first of the offered type counts: that key was replaced.
+void Consult(const std::string& path, const std::string& known_as, ssh_key offered,
+             Verdict& verdict) {
+  for (const auto& [number, revoked, entry, text] : ReadKnownLines(path, known_as)) {
     const bool same = ssh_key_cmp(entry->publickey, offered, SSH_KEY_CMP_PUBLIC) == 0;
     const SourceMark where{path, {number, 0}};
     if (revoked && same) {
@@ -96,8 +122,7 @@ void Consult(const std::string& path, const std::string& known_as, ssh_key offer
 
 // A key that is not known where nothing can be read may well be known.
 std::optional<Error> FindUnreadableFile(const SshConnection& connection) {
-  const SshTarget& target = connection.Target();
-  for (const std::string& file : {target.known_hosts, target.global_known_hosts}) {
+  for (const std::string& file : ListKnownHostsFiles(connection.Target())) {
     if (const auto why = ExplainUnreadableFile(file)) {
       return connection.MakeError(
           fmt::format("the host key cannot be checked: {}: {}", file, *why),
@@ -172,7 +197,7 @@ Result<HostKey> JudgeHostKey(const SshConnection& connection) {
   const SshKey key(raw);
   const SshTarget& target = connection.Target();
   Verdict verdict;
-  for (const std::string& file : {target.known_hosts, target.global_known_hosts}) {
+  for (const std::string& file : ListKnownHostsFiles(target)) {
     if (verdict.kind != Verdict::Kind::kRevoked)
       Consult(file, FormatKnownHostsName(target), key.get(), verdict);
   }
@@ -195,9 +220,7 @@ Result<HostKey> JudgeHostKey(const SshConnection& connection) {
 }  // namespace
 
 Result<HostKey> ReadHostKey(const NodeSpec& node) {
-  const Deadline deadline =
-      std::chrono::steady_clock::now() + std::chrono::seconds(node.access.connect_timeout_s);
-  const auto connection = SshConnection::Open(node, deadline);
+  const auto connection = SshConnection::Open(node);
   if (!connection) return Fail(connection.error());
   return JudgeHostKey(**connection);
 }
@@ -208,6 +231,27 @@ Result<void> AddHostKey(const HostKey& key) {
   return Fail({.kind = ErrorKind::kTransport,
                .message = fmt::format("{}: cannot add the host key to {}: {}", key.place,
                                       key.known_hosts, *failed)});
+}
+
+UniqueFd RequestKnownKinds(ssh_session session, const SshTarget& target) {
+  // libssh needs a name to look for, and none else: the socket and the check of the key are ours.
+  constexpr const char* kName = "node";
+  constexpr unsigned int kPort = 22;  // with another one the name would be "[node]:port"
+  std::string known;
+  for (const std::string& file : ListKnownHostsFiles(target)) {
+    for (const KnownLine& line : ReadKnownLines(file, FormatKnownHostsName(target))) {
+      if (!line.revoked) known += kName + line.key + '\n';
+    }
+  }
+  UniqueFd file(memfd_create("known_hosts", MFD_CLOEXEC));
+  const bool written = write(file.Get(), known.data(), known.size()) >= 0;
+  const std::string path =
+      written ? fmt::format("/proc/self/fd/{}", file.Get()) : std::string("/dev/null");
+  ssh_options_set(session, SSH_OPTIONS_HOST, kName);
+  ssh_options_set(session, SSH_OPTIONS_PORT, &kPort);
+  ssh_options_set(session, SSH_OPTIONS_KNOWNHOSTS, path.c_str());
+  ssh_options_set(session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
+  return file;
 }
 
 Result<void> CheckHostKey(const SshConnection& connection) {

@@ -4,6 +4,8 @@
 
 #include "reconciler/base/result.h"
 #include "reconciler/model/cluster_spec.h"
+#include "reconciler/transport/posix.h"
+#include "reconciler/transport/ssh/config.h"
 
 namespace reconciler {
 
@@ -26,6 +28,11 @@ Result<HostKey> ReadHostKey(const NodeSpec& node);
 
 // Safe to call from several programs at once: lines do not mix.
 Result<void> AddHostKey(const HostKey& key);
+
+// Makes libssh request the kinds of host keys that any file of known_hosts has for the target: it
+// would find only those in the first two files, and only under a name that it takes. What is
+// returned must live until the key exchange.
+UniqueFd RequestKnownKinds(ssh_session session, const SshTarget& target);
 
 // Whether the peer is the node, by known_hosts: strict, or taking the key of a host that is not
 // known yet. A key that is not the known one is refused either way.

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <vector>
 
 #include "reconciler/base/text.h"
 #include "reconciler/transport/ssh/auth.h"
 #include "reconciler/transport/ssh/connection.h"
 #include "reconciler/transport/ssh/host_key.h"
+#include "reconciler/transport/ssh/key_file.h"
 #include "reconciler/transport/ssh/transport.h"
 
 namespace reconciler {
@@ -116,36 +116,26 @@ std::optional<OwnKey> FormatOwnKey(const std::string& file, ssh_key public_key) 
 }
 
 // A key that can be used as it is.
-std::optional<OwnKey> ReadPlainKey(const std::string& file) {
-  // Without it OpenSSL would prompt on the terminal.
-  const auto no_passphrase = [](const char*, char*, std::size_t, int, int, void*) { return -1; };
-  ssh_key key = nullptr;
-  if (ssh_pki_import_privkey_file(file.c_str(), nullptr, no_passphrase, nullptr, &key) != SSH_OK)
-    return std::nullopt;
-  const SshKey secret(key);
+std::optional<OwnKey> ReadPlainKey(const std::string& path) {
+  const KeyFile file = LoadKeyFile(path);
+  if (file.kind != KeyFile::Kind::kUsable) return std::nullopt;
   ssh_key exported = nullptr;
-  if (ssh_pki_export_privkey_to_pubkey(secret.get(), &exported) != SSH_OK) return std::nullopt;
+  if (ssh_pki_export_privkey_to_pubkey(file.key.get(), &exported) != SSH_OK) return std::nullopt;
   const SshKey public_key(exported);
-  return FormatOwnKey(file, public_key.get());
+  return FormatOwnKey(path, public_key.get());
 }
 
-// An encrypted key, whose public part lies beside it.
-std::optional<OwnKey> ReadEncryptedKey(const std::string& file) {
-  if (access(file.c_str(), R_OK) != 0) return std::nullopt;
-  ssh_key key = nullptr;
-  if (ssh_pki_import_pubkey_file((file + ".pub").c_str(), &key) != SSH_OK) return std::nullopt;
-  const SshKey public_key(key);
-  return FormatOwnKey(file, public_key.get());
-}
-
-Deadline FindDeadline(const NodeSpec& node) {
-  return std::chrono::steady_clock::now() + std::chrono::seconds(node.access.connect_timeout_s);
+// One that only an agent can use.
+std::optional<OwnKey> ReadAgentKey(const std::string& path) {
+  if (access(path.c_str(), R_OK) != 0) return std::nullopt;
+  const SshKey public_key = ReadPublicHalf(path);
+  return public_key ? FormatOwnKey(path, public_key.get()) : std::nullopt;
 }
 
 // No password goes to a machine that is not known.
-Result<std::shared_ptr<SshConnection>> OpenStrict(NodeSpec node, Deadline deadline) {
+Result<std::shared_ptr<SshConnection>> OpenStrict(NodeSpec node) {
   node.access.host_keys = HostKeys::kStrict;
-  auto connection = SshConnection::Open(node, deadline);
+  auto connection = SshConnection::Open(node);
   if (!connection) return Fail(std::move(connection.error()));
   if (auto trusted = CheckHostKey(**connection); !trusted) return Fail(std::move(trusted.error()));
   return std::move(*connection);
@@ -172,7 +162,7 @@ Result<OwnKey> FindOwnKey(const NodeSpec& node) {
   const auto target = FindTarget(node);
   if (!target) return Fail(target.error());
   const std::vector<std::string> files = ListKeyFiles(*target);
-  for (const auto read : {ReadPlainKey, ReadEncryptedKey}) {
+  for (const auto read : {ReadPlainKey, ReadAgentKey}) {
     for (const std::string& file : files) {
       if (auto key = read(file)) return std::move(*key);
     }
@@ -185,10 +175,9 @@ Result<OwnKey> FindOwnKey(const NodeSpec& node) {
 }
 
 Result<void> CheckKeyCanBeAdded(const NodeSpec& node) {
-  const Deadline deadline = FindDeadline(node);
-  const auto connection = OpenStrict(node, deadline);
+  const auto connection = OpenStrict(node);
   if (!connection) return Fail(connection.error());
-  const auto methods = ListMethods(**connection, deadline);
+  const auto methods = ListMethods(**connection, (*connection)->LoginDeadline());
   if (!methods) return Fail(methods.error());
   if (!*methods) return {};
   if ((**methods & SSH_AUTH_METHOD_PUBLICKEY) == 0) {
@@ -204,9 +193,9 @@ Result<void> CheckKeyCanBeAdded(const NodeSpec& node) {
 
 Result<std::unique_ptr<Transport>> DialWithPassword(const NodeSpec& node,
                                                     const std::string& password) {
-  const Deadline deadline = FindDeadline(node);
-  auto connection = OpenStrict(node, deadline);
+  auto connection = OpenStrict(node);
   if (!connection) return Fail(std::move(connection.error()));
+  const Deadline deadline = (*connection)->LoginDeadline();
   if (auto in = LogInWithPassword(**connection, password, deadline); !in) {
     return Fail(std::move(in.error()));
   }

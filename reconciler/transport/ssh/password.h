@@ -17,8 +17,8 @@ struct OwnKey {
   std::string file = {};         // of the private key
 };
 
-// The first key file that LogIn would try; an encrypted one only where no other can be used.
-// Connects to nothing.
+// The first key file that LogIn would try; one that only an agent can use only where there is no
+// other. Connects to nothing.
 Result<OwnKey> FindOwnKey(const NodeSpec& node);
 
 // Why a password is of no use for adding a key: the machine does not answer, its host key is not

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "reconciler/base/text.h"
+#include "reconciler/transport/name_error.h"
 
 namespace reconciler {
 namespace {
@@ -34,35 +35,45 @@ Error MakeSocketError(const SshTarget& target, std::string_view what, std::strin
                .hint = std::move(hint)};
 }
 
-Addresses ResolveAddresses(const std::string& host, int port, int flags) {
+struct Lookup {
+  Addresses addresses = {};
+  int code = 0;  // of getaddrinfo
+};
+
+Lookup LookUp(const std::string& host, int port, int flags) {
   addrinfo wanted = {};
   wanted.ai_socktype = SOCK_STREAM;
   wanted.ai_flags = AI_NUMERICSERV | flags;
   addrinfo* found = nullptr;
-  const int failed = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found);
-  return Addresses(failed == 0 ? found : nullptr);
+  const int code = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found);
+  return {Addresses(code == 0 ? found : nullptr), code};
 }
 
 // A name lookup has no time limit of its own, so it runs in a thread that may be left behind.
-Result<Addresses> Resolve(const SshTarget& target, Deadline deadline) {
-  if (Addresses numeric = ResolveAddresses(target.host, target.port, AI_NUMERICHOST))
-    return numeric;
-  std::packaged_task<Addresses()> task([host = target.host, port = target.port] {
-    return ResolveAddresses(host, port, AI_ADDRCONFIG);
-  });
-  std::future<Addresses> answer = task.get_future();
+// Nothing: there was no answer by the deadline.
+std::optional<Lookup> LookUpName(const SshTarget& target, Deadline deadline) {
+  std::packaged_task<Lookup()> task(
+      [host = target.host, port = target.port] { return LookUp(host, port, AI_ADDRCONFIG); });
+  std::future<Lookup> answer = task.get_future();
   std::thread thread(std::move(task));
-  Addresses found;
   if (answer.wait_until(deadline) == std::future_status::ready) {
-    found = answer.get();
     thread.join();
-  } else {
-    thread.detach();
+    return answer.get();
   }
-  if (found) return found;
-  return Fail(MakeSocketError(target,
-                              fmt::format("cannot resolve '{}'", MakePrintable(target.host)),
-                              "give the machine's IP address, or a Host entry of ~/.ssh/config"));
+  thread.detach();
+  return std::nullopt;
+}
+
+Result<Addresses> Resolve(const SshTarget& target, int connect_timeout_s, Deadline deadline) {
+  if (Lookup numeric = LookUp(target.host, target.port, AI_NUMERICHOST); numeric.addresses)
+    return std::move(numeric.addresses);
+  auto found = LookUpName(target, deadline);
+  if (found && found->addresses) return std::move(found->addresses);
+  NameError why =
+      ExplainNameError(found ? std::optional(found->code) : std::nullopt, connect_timeout_s);
+  return Fail(MakeSocketError(
+      target, fmt::format("cannot resolve '{}': {}", MakePrintable(target.host), why.what),
+      std::move(why.hint)));
 }
 
 // errno of the attempt; 0: connected, ETIMEDOUT also when `deadline` passed.
@@ -114,7 +125,7 @@ Error MakeConnectError(const SshTarget& target, int code, int connect_timeout_s)
 }
 
 Result<SshSocket> ConnectTcp(const SshTarget& target, int connect_timeout_s, Deadline deadline) {
-  auto addresses = Resolve(target, deadline);
+  auto addresses = Resolve(target, connect_timeout_s, deadline);
   if (!addresses) return Fail(std::move(addresses.error()));
   int count = 0;
   for (const addrinfo* at = addresses->get(); at != nullptr; at = at->ai_next) ++count;

@@ -1,6 +1,5 @@
 #include "reconciler/transport/ssh/transport.h"
 
-#include <chrono>
 #include <utility>
 
 #include "reconciler/transport/ssh/auth.h"
@@ -23,14 +22,19 @@ class SshTransport : public Transport {
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> DialSsh(const NodeSpec& node) {
-  const Deadline deadline =
-      std::chrono::steady_clock::now() + std::chrono::seconds(node.access.connect_timeout_s);
+Result<std::shared_ptr<SshConnection>> ConnectSsh(const NodeSpec& node) {
   if (auto usable = CheckIdentity(node); !usable) return Fail(std::move(usable.error()));
-  auto connection = SshConnection::Open(node, deadline);
+  auto connection = SshConnection::Open(node);
   if (!connection) return Fail(std::move(connection.error()));
   if (auto trusted = CheckHostKey(**connection); !trusted) return Fail(std::move(trusted.error()));
+  const Deadline deadline = (*connection)->LoginDeadline();
   if (auto in = LogIn(**connection, deadline); !in) return Fail(std::move(in.error()));
+  return connection;
+}
+
+Result<std::unique_ptr<Transport>> DialSsh(const NodeSpec& node) {
+  auto connection = ConnectSsh(node);
+  if (!connection) return Fail(std::move(connection.error()));
   return MakeSshTransport(std::move(*connection));
 }
 

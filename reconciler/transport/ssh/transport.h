@@ -10,8 +10,10 @@ namespace reconciler {
 // several threads at once.
 Result<std::unique_ptr<Transport>> DialSsh(const NodeSpec& node);
 
-// Over a connection that is logged in.
 class SshConnection;
+// The connection alone.
+Result<std::shared_ptr<SshConnection>> ConnectSsh(const NodeSpec& node);
+// Over a connection that is logged in.
 std::unique_ptr<Transport> MakeSshTransport(std::shared_ptr<SshConnection> connection);
 
 }  // namespace reconciler

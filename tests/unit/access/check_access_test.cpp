@@ -78,8 +78,19 @@ TEST_F(CheckAccessTest, ASudoThatWantsAPasswordIsMissing) {
             "/etc/sudoers.d/spark-reconcile on spark-2 (with visudo -f)\n");
 }
 
+// `echo hello` in ~/.bashrc, above the line that ends it for shells without a terminal.
+TEST_F(CheckAccessTest, WhatStartupFilesPrintHidesNoRefusalOfSudo) {
+  second_.startup = "hello\n";
+  EXPECT_TRUE(Check().errors.empty());
+  second_.wants_sudo_password = true;
+  const AccessReport report = Check();
+  EXPECT_TRUE(LacksSudo(report.nodes.at("spark-2")));
+  EXPECT_EQ(report.errors.at(0).message, "spark-2: sudo wants a password for user 'ada'");
+}
+
 TEST_F(CheckAccessTest, AShellOfAnotherUserIsNoRootAndNoMissingPassword) {
-  second_.root_id = "Welcome!\n1000";
+  second_.startup = "Welcome!\n";
+  second_.root_id = "1000";
   const AccessReport report = Check();
   EXPECT_FALSE(LacksSudo(report.nodes.at("spark-2")));
   EXPECT_EQ(FormatErrors(report.errors),

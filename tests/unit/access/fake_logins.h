@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/access/check_root.sh.h"
 #include "reconciler/access/login_functions.h"
 #include "tests/support/fake_transport.h"
 
@@ -18,6 +19,7 @@ class FakeLogins {
     std::string no_host_key = {};  // not empty: why it cannot be read
     bool has_key = true;           // of the user who logs in
     bool wants_sudo_password = false;
+    std::string startup = {};   // what startup files of the login print
     std::string root_id = "0";  // what `id -u` prints
     bool knows_user = true;
     bool takes_passwords = true;
@@ -82,9 +84,12 @@ class FakeLogins {
 
  private:
   static ScriptReply Answer(Machine& machine, const std::string& script) {
-    if (script == "id -u\n") {
-      if (!machine.wants_sudo_password) return {.out = machine.root_id + "\n"};
-      return {.exit_code = 1, .err = "sudo: a password is required\n"};
+    if (script == kCheckRootSh) {
+      if (!machine.wants_sudo_password) {
+        return {.out =
+                    machine.startup + "the check of root begins here\n" + machine.root_id + "\n"};
+      }
+      return {.exit_code = 1, .out = machine.startup, .err = "sudo: a password is required\n"};
     }
     if (script.find("PASSWORD=") != std::string::npos) {
       if (script.find(kPassword) == std::string::npos) {

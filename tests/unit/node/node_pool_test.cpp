@@ -77,6 +77,36 @@ TEST(NodePool, ScriptsOfOneConnectionShareOneShell) {
   EXPECT_EQ(counted.shells, 2);
 }
 
+// `hello` is from startup files of the login; the script never began.
+TEST(NodePool, ARefusalOfSudoIsFoundBehindWhatStartupFilesPrint) {
+  class Refusing : public Transport, public Channel {
+   public:
+    Result<std::unique_ptr<Channel>> OpenShell() override { return std::make_unique<Refusing>(); }
+    Result<void> Write(std::string_view, Deadline) override { return {}; }
+    Result<void> CloseInput() override { return {}; }
+    Result<Output> Read(Deadline) override {
+      return Output{.out = "hello\n", .err = "sudo: a password is required\n", .exit_code = 1};
+    }
+  };
+  NodePool pool([](const NodeSpec&) -> Result<std::unique_ptr<Transport>> {
+    return std::make_unique<Refusing>();
+  });
+  const auto reply = pool.Run({.name = "spark-1"}, "true\n", Milliseconds(1000));
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().message, "spark-1: sudo wants a password for the login user");
+}
+
+TEST(NodePool, WhatAScriptThatRanSaysOfSudoIsItsOwnAnswer) {
+  FakeNetwork network({{"spark-1", {.shell = [](const std::string&) {
+                          return ScriptReply{.exit_code = 1,
+                                             .err = "sudo: a password is required\n"};
+                        }}}});
+  NodePool pool(network.Dialer());
+  const auto reply = pool.Run({.name = "spark-1"}, "true\n", Milliseconds(1000));
+  ASSERT_TRUE(reply) << FormatError(reply.error());
+  EXPECT_EQ(reply->exit_code, 1);
+}
+
 TEST(NodePool, AnOwnShellIsTheOneThatIsOpenAlready) {
   Counted counted;
   ASSERT_TRUE(counted.pool.Run(counted.node, "one", Milliseconds(1000)));

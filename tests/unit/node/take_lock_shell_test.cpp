@@ -56,6 +56,22 @@ TEST_F(TakeLock, AShellWhoseControllerIsSilentEndsWithWhatItRuns) {
   EXPECT_NE(Run("pgrep -fx 'sleep " + pause_ + "'").exit_code, 0);
 }
 
+// On a disk that is full.
+TEST_F(TakeLock, ALimitThatCannotBeWrittenLeavesTheOneBefore) {
+  const ScriptReply reply = Run(Script() + std::string(kTakeLockSh) +
+                                "trap '' XFSZ\nulimit -f 0\nmay_be_silent 5 2>/dev/null\n"
+                                "read -r until <\"$D/lease.until\" && echo \"kept $until\"\n");
+  EXPECT_THAT(reply.out, testing::ContainsRegex("kept [0-9]+\n")) << reply.err;
+}
+
+TEST_F(TakeLock, AShellWhoseLimitCannotBeReadEndsAfterTheLastOneThatCould) {
+  const ScriptReply reply = Run(Script("1") + "FIRST=0\n" + std::string(kTakeLockSh) +
+                                ": >\"$D/lease.until\"\nsleep " + pause_ + "\necho alive\n");
+  EXPECT_EQ(reply.exit_code, 128 + SIGKILL);
+  EXPECT_EQ(reply.out.find("alive"), std::string::npos);
+  EXPECT_EQ(Run("flock -n " + QuoteForShell(Path("state/lock")) + " true").exit_code, 0);
+}
+
 TEST_F(TakeLock, AShellThatStartsAProcessWhileItIsEndedLeavesNone) {
   const std::string go = QuoteForShell(Path("go"));
   const std::string late = QuoteForShell(Path("late"));

@@ -47,6 +47,14 @@ class FirstAccess : public ShellTest {
     return GrantSudo(node_, login, "nvidia", "pass'word $x");
   }
 
+  // The same: whether sudo wanted the password.
+  Result<bool> Try(const std::string& sudo) {
+    auto real = DialLocal(node_);
+    PreparedTransport login(**real, "sudo() { " + sudo + "; }\n");
+    const auto reply = TrySudoPassword(node_, login, "pass'word $x");
+    return reply ? ParseSudoReply(node_, *reply) : Fail(reply.error());
+  }
+
   std::string Keys() const { return Get(Path("home/.ssh/authorized_keys")); }
 };
 
@@ -99,6 +107,50 @@ TEST_F(FirstAccess, ThePasswordReachesSudoOnItsInputAndNoArgument) {
   ASSERT_TRUE(granted) << FormatError(granted.error());
   EXPECT_EQ(Get(Path("in")), "pass'word $x\n");
   EXPECT_EQ(Get(Path("arguments")).find("pass'word"), std::string::npos);
+}
+
+TEST_F(FirstAccess, WhereOnlyTheShellOfTheProgramNeedsNoPasswordNoneIsTried) {
+  const std::string narrow =
+      "case \"$*\" in '-n -k sh -s -- '*) return 0 ;; *' true') cat >" + QuoteForShell(Path("in")) +
+      " ;; esac; echo 'Sorry, user ada is not allowed to execute that.' >&2; return 1";
+  const auto wanted = Try(narrow);
+  ASSERT_TRUE(wanted) << FormatError(wanted.error());
+  EXPECT_FALSE(*wanted);
+  EXPECT_FALSE(std::filesystem::exists(Path("in")));
+}
+
+TEST_F(FirstAccess, WhereTheShellOfTheProgramNeedsAPasswordItIsTried) {
+  const auto wanted =
+      Try("case $1 in -n) echo 'sudo: a password is required' >&2; return 1 ;; *) cat >" +
+          QuoteForShell(Path("in")) + " ;; esac");
+  ASSERT_TRUE(wanted) << FormatError(wanted.error());
+  EXPECT_TRUE(*wanted);
+  EXPECT_EQ(Get(Path("in")), "pass'word $x\n");
+}
+
+// sudoers may allow nothing else.
+TEST_F(FirstAccess, APasswordIsTriedWithAShell) {
+  const std::string narrow =
+      "case \"$*\" in '-n '*) echo 'sudo: a password is required' >&2; return 1 ;; "
+      "'-S -k -p  sh -c '*) eval \"$read\"; shift 4; \"$@\"; return $? ;; esac; "
+      "echo 'Sorry, user ada is not allowed to execute that.' >&2; return 1";
+  for (const std::string read : {"IFS= read -r typed", ":"}) {  // `:`: sudo wants no password
+    const auto wanted = Try("read='" + read + "'; " + narrow);
+    ASSERT_TRUE(wanted) << FormatError(wanted.error());
+    EXPECT_TRUE(*wanted);
+  }
+}
+
+TEST_F(FirstAccess, ARefusalOfSudoIsFoundBehindWhatStartupFilesPrint) {
+  node_.access.become = Become::kSudo;
+  NodeSpec login = node_;
+  login.access.become = Become::kNone;
+  auto real = DialLocal(login);
+  PreparedTransport refusing(**real,
+                             "echo hello; echo 'sudo: a password is required' >&2; exit 1\n");
+  const auto removal = RevokeSudo(node_, refusing);
+  ASSERT_FALSE(removal);
+  EXPECT_EQ(removal.error().message, "spark-2: sudo wants a password for the login user");
 }
 
 // Runs what sudo would run, with a visudo and a file of the test.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 
+#include "reconciler/base/text.h"
 #include "reconciler/transport/skip_password.sh.h"
 
 namespace reconciler {
@@ -52,9 +53,16 @@ TEST(ShellCommand, SudoReadsThePasswordAndNoArgumentHoldsIt) {
   EXPECT_THAT(remote, EndsWith("' sh \"$SSH_CONNECTION\" '00ff'"));
   EXPECT_THAT(remote, Not(HasSubstr("pass word")));
   EXPECT_THAT(BuildLocalShellArgv(WithPassword(), false, "00ff"),
-              ElementsAre("env", "LC_ALL=C", "sudo", "-S", "-p", "", "sh", "-c", kSkipPasswordSh,
-                          "sh", "", "00ff"));
+              ElementsAre("env", "LC_ALL=C", "sudo", "-S", "-p", "", "sh", "-c",
+                          FindLastLine(kSkipPasswordSh), "sh", "", "00ff"));
   EXPECT_EQ(BuildShellInput(WithPassword(), false), "pass word\nthe script begins here\n");
+}
+
+// csh takes no newline between quotes, and looks for its history at each '!', also there.
+TEST(ShellCommand, RemoteShellIsOneLineThatEveryLoginShellTakes) {
+  for (const Access& access : {Access{.become = Become::kNone}, Access{}, WithPassword()}) {
+    EXPECT_EQ(BuildRemoteShellCommand(access, "00ff").find_first_of("\n!"), std::string::npos);
+  }
 }
 
 TEST(ShellCommand, NothingIsWrittenToAShellThatNeedsNoPassword) {

@@ -39,7 +39,7 @@ TEST_F(SkipPassword, APasswordThatSudoLeftIsNoCommand) {
 TEST_F(SkipPassword, WithoutAScriptNothingRuns) {
   Put("input", "secret\n");
   const ScriptReply reply =
-      Run("sh -c " + QuoteForShell(kSkipPasswordSh) + " sh <" + Path("input"));
+      Run("sh -c " + QuoteForShell(FindLastLine(kSkipPasswordSh)) + " sh <" + Path("input"));
   EXPECT_EQ(reply.exit_code, 1);
   EXPECT_EQ(reply.out + reply.err, "");
 }

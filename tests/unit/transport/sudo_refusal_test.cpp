@@ -74,12 +74,17 @@ TEST(FindSudoRefusal, WrongPasswordIsNamed) {
             "  hint: type it with care; one password is used on all nodes\n");
 }
 
+TEST(FindSudoRefusal, WhatStartupFilesPrintedDoesNotHideIt) {
+  const auto refusal = FindSudoRefusal(
+      Node(), {.exit_code = 1, .out = "hello\n", .err = "sudo: a password is required\n"});
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(FormatError(*refusal), kPassword);
+}
+
 TEST(FindSudoRefusal, AnythingElseIsTheScriptsOwnAnswer) {
   EXPECT_EQ(Refusal(Node(), 1, "sudo: unable to resolve host spark-2\n"), "");
   EXPECT_EQ(Refusal(Node(), 0, "sudo: a password is required\n"), "");
   EXPECT_EQ(Refusal(Node(), 127, "sh: 3: netplan: not found\n"), "");
-  EXPECT_FALSE(
-      FindSudoRefusal(Node(), {.exit_code = 1, .out = "begun", .err = "a password is required"}));
   NodeSpec none = Node();
   none.access.become = Become::kNone;
   EXPECT_EQ(Refusal(none, 1, "sudo: a password is required\n"), "");
