@@ -21,6 +21,14 @@ std::string_view FindLabel(const Diagnostic& diagnostic) {
   return "";
 }
 
+std::string FormatPlace(const SourceMark& where, PlaceForm form) {
+  const Position& position = where.position;
+  if (form == PlaceForm::kLine || position.line == 0 || position.column == 0) {
+    return FormatManifestLine(where);
+  }
+  return fmt::format("{}:{}:{}", where.file, position.line, position.column);
+}
+
 }  // namespace
 
 std::string FormatManifestLine(const SourceMark& where) {
@@ -31,9 +39,9 @@ std::string FormatManifestLine(const SourceMark& where) {
                      where.position.line);
 }
 
-std::string FormatDiagnostic(const Diagnostic& diagnostic) {
+std::string FormatDiagnostic(const Diagnostic& diagnostic, PlaceForm form) {
   const std::string nodes = Join(diagnostic.nodes, ", ");
-  const std::string where = FormatManifestLine(diagnostic.where);
+  const std::string where = FormatPlace(diagnostic.where, form);
   std::string text =
       fmt::format("{}: {}{}{} [{}]{}{}\n", FindLabel(diagnostic), MakePrintable(nodes),
                   nodes.empty() ? "" : ": ", MakePrintable(diagnostic.message), diagnostic.code,

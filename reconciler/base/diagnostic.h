@@ -37,8 +37,14 @@ struct Diagnostic {
 // "cluster.yaml:18"; empty where the line is not known.
 std::string FormatManifestLine(const SourceMark& where);
 
+// How a place in the manifest is written.
+enum class PlaceForm {
+  kLine,    // "cluster.yaml:18"
+  kColumn,  // as errors have it, with the file as it was named: "dir/cluster.yaml:18:3"
+};
+
 // "warning: spark-1, spark-2: MESSAGE [code]  cluster.yaml:18" and, below it, the next step. What
 // stops everything is an "error", what informs a "note". Ends with a newline.
-std::string FormatDiagnostic(const Diagnostic& diagnostic);
+std::string FormatDiagnostic(const Diagnostic& diagnostic, PlaceForm form = PlaceForm::kLine);
 
 }  // namespace reconciler

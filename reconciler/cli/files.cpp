@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,11 +12,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <tuple>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/transport/text_file.h"
 
@@ -318,15 +321,49 @@ Result<void> ReplaceUnchanged(const std::string& path, const std::string& was,
                .hint = "run the command again"});
 }
 
-FolderLock::FolderLock(const std::string& path) {
+pid_t FindLockHolder(std::string_view locks, dev_t device, ino_t inode) {
+  const std::string file = fmt::format("{:02x}:{:02x}:{}", major(device), minor(device), inode);
+  for (const std::string& line : SplitLines(locks)) {
+    std::vector<std::string> words = Split(line, ' ');
+    std::erase(words, "");  // "1: FLOCK  ADVISORY  WRITE 4711 fd:01:262146 0 EOF"
+    if (words.size() < 6 || words[1] != "FLOCK" || words[5] != file) continue;
+    return ParseNumber<pid_t>(words[4]).value_or(0);
+  }
+  return 0;
+}
+
+namespace {
+
+std::string FormatFolderWait(const std::string& folder, int fd) {
+  struct stat found {};
+  const auto locks = ReadTextFile("/proc/locks");
+  const pid_t holder =
+      locks && fstat(fd, &found) == 0 ? FindLockHolder(*locks, found.st_dev, found.st_ino) : 0;
+  return fmt::format("waiting for another edit of a file in {}{}\n", MakePrintable(folder),
+                     holder > 0 ? fmt::format(" (process {})", holder) : "");
+}
+
+}  // namespace
+
+FolderLock::FolderLock(const std::string& path)
+    : FolderLock(path, std::cerr, std::chrono::seconds(1)) {}
+
+FolderLock::FolderLock(const std::string& path, std::ostream& notes,
+                       std::chrono::milliseconds patience) {
   constexpr int kTries = 100;
   constexpr std::chrono::milliseconds kPause{100};
   std::error_code failed;
   const auto file =
       std::filesystem::weakly_canonical(std::filesystem::absolute(path, failed), failed);
-  folder_ = UniqueFd(open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::string folder = file.parent_path();
+  folder_ = UniqueFd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  bool is_said = false;
   for (int i = 0; folder_.Open() && i < kTries; ++i) {
     if (flock(folder_.Get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    if (!is_said && i * kPause >= patience) {
+      notes << FormatFolderWait(folder, folder_.Get()) << std::flush;
+      is_said = true;
+    }
     std::this_thread::sleep_for(kPause);
   }
 }

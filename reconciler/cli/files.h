@@ -1,5 +1,9 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <chrono>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,14 +72,21 @@ Result<void> ReplaceUnchanged(const std::string& path, const std::string& was,
 
 // As long as one lives, another one for a file of the same folder waits: from a file's reading to
 // its replacement. Not for long, since a caller may hold such a lock itself; and a file system may
-// have no locks. ReplaceUnchanged finds what happened without one.
+// have no locks. ReplaceUnchanged finds what happened without one. A wait of a second is said on
+// stderr.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& path);
+  // Says on `notes`, once, that it waits, when it has waited for `patience`.
+  FolderLock(const std::string& path, std::ostream& notes, std::chrono::milliseconds patience);
 
  private:
   UniqueFd folder_;
 };
+
+// The process that holds a flock of that file, by the text of /proc/locks. 0: none is there; it may
+// run in another container, or the file system may count its files otherwise there.
+pid_t FindLockHolder(std::string_view locks, dev_t device, ino_t inode);
 
 // A path as it stands in a command that a person may copy: quoted where a shell needs that.
 std::string FormatArgument(const std::string& path);

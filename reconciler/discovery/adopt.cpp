@@ -9,17 +9,20 @@
 #include <utility>
 
 #include "reconciler/base/text.h"
+#include "reconciler/yaml/yaml_scalar.h"
 
 namespace reconciler {
 namespace {
 
 constexpr std::size_t kWrittenDigits = 12;
 
-// YAML reads digits alone, and those with an exponent, as a number.
-std::string FormatDigest(const std::string& digest) {
-  const std::string prefix = digest.substr(0, kWrittenDigits);
-  const bool is_number = prefix.find_first_not_of("0123456789e") == std::string::npos;
-  return is_number ? fmt::format("\"{}\"", prefix) : prefix;
+// "KIND: NAME", and what stands behind the name, which has no sign of YAML.
+std::string FormatEntry(const std::string& entry) {
+  const std::size_t colon = entry.find(": ");
+  if (colon == std::string::npos) return entry;
+  const std::size_t name = colon + 2;
+  const std::size_t end = std::min(entry.find(", ", name), entry.size());
+  return entry.substr(0, name) + FormatScalar(entry.substr(name, end - name)) + entry.substr(end);
 }
 
 // By node: which plugins warn of it besides their changes; no name stands for what blocks
@@ -94,13 +97,13 @@ void AddAdopt(const std::vector<AdoptableFile>& files, Discovery& discovery) {
     for (const AdoptableFile* file : found) {
       const bool is_new = std::find(owners.begin(), owners.end(), file->owner) == owners.end();
       if (is_new && !file->owner.empty()) owners.push_back(file->owner);
-      nodes.push_back(file->digest.empty()
-                          ? file->node
-                          : fmt::format("{}: {}", file->node, FormatDigest(file->digest)));
+      nodes.push_back(FormatScalar(file->node));
+      if (file->digest.empty()) continue;
+      nodes.back() += ": " + FormatScalar(file->digest.substr(0, kWrittenDigits));
     }
     const AdoptableFile& last = *found.back();
     const std::string list = Join(nodes, ", ");
-    text += fmt::format("  - {{{}, nodes: {}}}{}\n", last.entry,
+    text += fmt::format("  - {{{}, nodes: {}}}{}\n", FormatEntry(last.entry),
                         last.digest.empty() ? "[" + list + "]" : "{" + list + "}",
                         owners.empty() ? "" : "  # probably written by " + Join(owners, "; "));
   }

@@ -13,6 +13,7 @@
 #include "reconciler/discovery/managed.h"
 #include "reconciler/discovery/topology.h"
 #include "reconciler/manifest/read/node_view.h"
+#include "reconciler/yaml/yaml_scalar.h"
 
 namespace reconciler {
 namespace {
@@ -234,8 +235,8 @@ class Finder {
     return fmt::format(
         "# Read from {}; nothing was changed.\napi_version: spark-reconcile/v1\n"
         "{:<32} # {}\naccess: {{user: {}}}\n",
-        Join(places, ", "), "cluster: " + (cluster_.empty() ? "homelab" : cluster_),
-        cluster_.empty() ? "choose a name" : "as found", user);
+        Join(places, ", "), "cluster: " + FormatScalar(cluster_.empty() ? "homelab" : cluster_),
+        cluster_.empty() ? "choose a name" : "as found", FormatScalar(user));
   }
 
   bool IsPair() const { return hosts_.nodes.size() == 2 && topology_.cables.size() == 1; }
@@ -267,11 +268,12 @@ class Finder {
       const int id = addresses_.ids.at(node.name);
       const std::string cage = GetCommonCage().empty() ? GetCage(node.name) : "";
       const std::string& own = node.access.user;
-      text +=
-          fmt::format("  - {{name: {}, address: {}{}{}{}}}\n", node.name, node.address,
-                      ReadTrailingNumber(node.name) == id ? "" : fmt::format(", id: {}", id),
-                      cage.empty() ? "" : ", cage: " + cage,
-                      own.empty() || own == user ? "" : fmt::format(", access: {{user: {}}}", own));
+      const bool has_own = !own.empty() && own != user;
+      text += fmt::format("  - {{name: {}, address: {}{}{}{}}}\n", FormatScalar(node.name),
+                          FormatScalar(node.address),
+                          ReadTrailingNumber(node.name) == id ? "" : fmt::format(", id: {}", id),
+                          cage.empty() ? "" : ", cage: " + cage,
+                          has_own ? fmt::format(", access: {{user: {}}}", FormatScalar(own)) : "");
     }
     return text;
   }
@@ -291,7 +293,8 @@ class Finder {
     }
     std::string text = "  links:                         # as found\n";
     for (const auto& [one, other] : topology_.cables) {
-      text += fmt::format("    - [{}.{}, {}.{}]\n", one.node, one.cage, other.node, other.cage);
+      text += fmt::format("    - [{}, {}]\n", FormatScalar(one.node + '.' + one.cage),
+                          FormatScalar(other.node + '.' + other.cage));
     }
     return text;
   }

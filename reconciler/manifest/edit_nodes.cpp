@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <utility>
-#include <variant>
 
 #include "reconciler/base/text.h"
 #include "reconciler/manifest/edit_fabric.h"
@@ -121,14 +120,6 @@ std::optional<Error> FindFault(const std::string& key, const std::string& text) 
                .hint = std::move(error.hint)};
 }
 
-// As a value in braces: in quotes where it would be read as something else than this text. Neither
-// names nor addresses have quotes or backslashes.
-std::string FormatValue(const std::string& text) {
-  const auto plain = ResolvePlainScalar(text);
-  const bool is_text = plain && std::holds_alternative<std::string>(*plain);
-  return is_text && text.find(':') == std::string::npos ? text : '"' + text + '"';
-}
-
 }  // namespace
 
 Edited AddNode(std::string_view text, const ClusterSpec& spec, const NewNode& node) {
@@ -156,7 +147,7 @@ Edited AddNode(std::string_view text, const ClusterSpec& spec, const NewNode& no
           spec.nodes.size() + 1);
   editor.InsertBefore(last->end,
                       fmt::format("{}- {{name: {}, address: {}{}}}", std::string(last->dash, ' '),
-                                  FormatValue(node.name), FormatValue(node.address),
+                                  FormatScalar(node.name), FormatScalar(node.address),
                                   is_of_name ? "" : fmt::format(", id: {}", id)));
   return EditedManifest{editor.Join(), std::move(fabric->remarks), std::move(fabric->cables)};
 }
@@ -178,6 +169,8 @@ Edited RemoveNode(std::string_view text, const ClusterSpec& spec, const NodeName
   if (const auto removed = RemoveFromSections(editor, spec, name); !removed) {
     return tl::unexpected(removed.error());
   }
+  const Result<std::string> old_name = RemoveFromMoved(editor, spec, name);
+  if (!old_name) return tl::unexpected(old_name.error());
   FabricEdit fabric;
   if (spec.fabric.topology == Topology::kRing && spec.nodes.size() == 3) {
     auto pair = PutPair(editor, spec, name);
@@ -187,6 +180,10 @@ Edited RemoveNode(std::string_view text, const ClusterSpec& spec, const NodeName
   const bool is_pair = spec.fabric.topology == Topology::kRing;
   PutHead(editor, spec, is_pair ? Topology::kDirect : spec.fabric.topology, spec.nodes.size() - 1);
   for (std::size_t line = own->begin; line < own->end; ++line) editor.Remove(line);
+  if (!old_name->empty()) {
+    fabric.remarks.push_back(
+        fmt::format("`moved` no longer says that {} was renamed to {}", *old_name, name));
+  }
   return EditedManifest{editor.Join(), std::move(fabric.remarks), std::move(fabric.cables)};
 }
 

@@ -35,9 +35,9 @@ struct EditedManifest {
 tl::expected<EditedManifest, Error> AddNode(std::string_view text, const ClusterSpec& spec,
                                             const NewNode& node);
 
-// The same without the lines of one node, and without its name in the `nodes` of other sections; a
-// ring of three becomes a pair. Errors: no such node, it has no lines of its own, or the ring or a
-// section cannot be edited.
+// The same without the lines of one node, and without its name in `moved` and in the `nodes` of
+// other sections; a ring of three becomes a pair. Errors: no such node, it has no lines of its own,
+// or the ring or a section cannot be edited.
 tl::expected<EditedManifest, Error> RemoveNode(std::string_view text, const ClusterSpec& spec,
                                                const NodeName& name);
 

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -155,6 +156,39 @@ bool RemoveSection(LineEditor& editor, const Member& section, const std::vector<
                      [&](const Removal& entry) { return RemoveItem(editor, entry); });
 }
 
+// A member of a map, with all that it holds. A block goes line by line: comments in it stay.
+bool RemoveMember(LineEditor& editor, const Member& member) {
+  const Position begin = member.key_position;
+  if (!member.value.IsMap()) return RemoveText(editor, {begin, FindEndOf(editor, member.value)});
+  if (const auto end = FindClose(editor, member.value.position)) {
+    return GetLine(member.value.position) == GetLine(begin) && RemoveText(editor, {begin, end});
+  }
+  const std::size_t line = GetLine(begin);
+  const auto column = static_cast<std::size_t>(begin.column - 1);
+  const bool is_alone = editor.Has(begin, member.key + ":") &&
+                        editor.At(line).find_first_not_of(' ') == column &&
+                        editor.EndsAt(line, column + member.key.size() + 1);
+  if (!is_alone) return false;
+  editor.Remove(line);
+  const std::vector<Member>& inner = member.value.Members();
+  return std::all_of(inner.begin(), inner.end(),
+                     [&](const Member& one) { return RemoveMember(editor, one); });
+}
+
+const Member* FindMemberOf(const Value& map, std::string_view key) {
+  const auto found = std::find_if(map.Members().begin(), map.Members().end(),
+                                  [&](const Member& one) { return one.key == key; });
+  return found == map.Members().end() ? nullptr : &*found;
+}
+
+Error MakeFormError(const ClusterSpec& spec, const std::string& section, const NodeName& name,
+                    Position where) {
+  return {.kind = ErrorKind::kManifest,
+          .message = fmt::format("`{}` names {} in a form that cannot be edited", section, name),
+          .where = spec.Mark(where),
+          .hint = "take it out there by hand, then remove the node"};
+}
+
 }  // namespace
 
 Result<void> RemoveFromSections(LineEditor& editor, const ClusterSpec& spec, const NodeName& name) {
@@ -172,13 +206,26 @@ Result<void> RemoveFromSections(LineEditor& editor, const ClusterSpec& spec, con
                                  return RemoveItem(editor, one);
                                });
     if (is_done) continue;
-    return Fail(
-        {.kind = ErrorKind::kManifest,
-         .message = fmt::format("`{}` names {} in a form that cannot be edited", section.key, name),
-         .where = spec.Mark(found.back().begin),
-         .hint = "take it out there by hand, then remove the node"});
+    return Fail(MakeFormError(spec, section.key, name, found.back().begin));
   }
   return {};
+}
+
+Result<std::string> RemoveFromMoved(LineEditor& editor, const ClusterSpec& spec,
+                                    const NodeName& name) {
+  const Member* moved = FindMemberOf(spec.settings, "moved");
+  const Member* nodes = moved == nullptr ? nullptr : FindMemberOf(moved->value, "nodes");
+  if (nodes == nullptr) return {};
+  const std::vector<Member>& renamed = nodes->value.Members();
+  const auto own = std::find_if(renamed.begin(), renamed.end(), [&](const Member& one) {
+    return one.value.ScalarText() == name;  // a node has one old name
+  });
+  if (own == renamed.end()) return {};
+  const Member* removed = &*own;
+  if (renamed.size() == 1) removed = nodes;
+  if (renamed.size() == 1 && moved->value.Members().size() == 1) removed = moved;
+  if (RemoveMember(editor, *removed)) return own->key;
+  return Fail(MakeFormError(spec, moved->key, name, own->value.position));
 }
 
 }  // namespace reconciler

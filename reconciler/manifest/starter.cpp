@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reconciler/base/text.h"
+#include "reconciler/yaml/yaml_scalar.h"
 #include "schema/embedded.h"
 
 namespace reconciler {
@@ -43,8 +44,9 @@ std::string FormatNodes(const Starter& starter) {
                                     ? starter.addresses[i]
                                     : fmt::format("192.168.1.{}", kFirstHost + i);
     const std::string user = i < starter.users.size() ? starter.users[i] : "";
-    text += fmt::format("{}{}, address: {}{}}}\n", kNode, i + 1, address,
-                        user.empty() ? "" : fmt::format(", access: {{user: {}}}", user));
+    text +=
+        fmt::format("{}{}, address: {}{}}}\n", kNode, i + 1, FormatScalar(address),
+                    user.empty() ? "" : fmt::format(", access: {{user: {}}}", FormatScalar(user)));
   }
   return text;
 }
@@ -60,7 +62,7 @@ std::string AdaptLine(const Starter& starter, const std::string& line) {
   }
   const std::size_t user = line.find(kExampleUser);
   if (user == std::string::npos) return line + '\n';
-  return line.substr(0, user) + "{user: " + starter.user +
+  return line.substr(0, user) + "{user: " + FormatScalar(starter.user) +
          line.substr(user + kExampleUser.size() - 1) + '\n';
 }
 

@@ -45,4 +45,6 @@ std::string Value::ScalarText() const {
   return {};
 }
 
+std::string Value::WrittenText() const { return written.empty() ? ScalarText() : written; }
+
 }  // namespace reconciler

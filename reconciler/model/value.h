@@ -23,6 +23,8 @@ struct Value {
                std::vector<Member>>
       data;  // null first: a Value of its own is null
   Position position = {};
+  // Of a number or a flag: how the file has it ("9e3"), where that is short and not ScalarText().
+  std::string written = {};
 
   const Value* Find(std::string_view key) const;  // nullptr: no map, or no such key
   // The text of that member; "" when there is none, or it is no text.
@@ -38,6 +40,7 @@ struct Value {
   const std::vector<Value>& List() const;      // empty when it is no list
   const std::vector<Member>& Members() const;  // empty when it is no map
   std::string ScalarText() const;              // "9000", "true", "text"; empty for null and trees
+  std::string WrittenText() const;             // the same for a message: as the file has it
 };
 
 struct Member {

@@ -14,12 +14,13 @@ namespace {
 constexpr std::size_t kMostValues = 100'000;
 constexpr std::size_t kMostBytes = 4u << 20;  // of text, with all aliases expanded
 constexpr std::size_t kMostLevels = 64;
+constexpr std::size_t kLongestWritten = 60;  // bytes of a number that a message shows as it stands
 
 std::string DescribeKind(const Value& value) {
   if (value.IsNull()) return "nothing";
   if (value.IsMap()) return "a map";
   if (value.IsList()) return "a list";
-  return value.AsBool() != nullptr ? value.ScalarText() : "the number " + value.ScalarText();
+  return value.AsBool() != nullptr ? value.WrittenText() : "the number " + value.WrittenText();
 }
 
 std::string FindKeyHint(const Value& value) {
@@ -73,6 +74,9 @@ void ValueBuilder::AddScalar(Position position, std::string_view text, Style sty
                     "put it in quotes if it is meant as text");
     }
     value.data = *std::move(resolved);
+    const bool is_other =
+        value.AsString() == nullptr && !value.IsNull() && text != value.ScalarText();
+    if (is_other && text.size() <= kLongestWritten) value.written = text;
   }
   const Size size{1, text.size(), 1};
   if (!Charge(position, size)) return;

@@ -1,5 +1,7 @@
 #include "reconciler/yaml/yaml_scalar.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -67,6 +69,20 @@ bool IsInfiniteOrNan(std::string_view text) {
   return text == ".inf" || text == ".Inf" || text == ".INF";
 }
 
+// Signs that mean nothing to YAML, wherever they stand. Other text is quoted: that is never wrong.
+bool IsPlain(std::string_view text) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./";
+  constexpr std::string_view kInner = "-+@%~";
+  if (text.empty() || kLetters.find(text.front()) == std::string_view::npos) return false;
+  for (const char c : text) {
+    if (kLetters.find(c) == std::string_view::npos && kInner.find(c) == std::string_view::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 tl::expected<decltype(Value::data), std::string> ResolvePlainScalar(std::string_view text) {
@@ -92,6 +108,25 @@ tl::expected<decltype(Value::data), std::string> ResolvePlainScalar(std::string_
     return *number;
   }
   return std::string(text);
+}
+
+std::string FormatScalar(std::string_view text) {
+  const auto resolved = ResolvePlainScalar(text);
+  const bool is_text = resolved && std::holds_alternative<std::string>(*resolved);
+  if (is_text && IsPlain(text)) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (byte < 0x20 || byte == 0x7F) {
+      quoted += fmt::format("\\x{:02x}", byte);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
 }
 
 }  // namespace reconciler

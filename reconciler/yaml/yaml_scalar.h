@@ -14,4 +14,8 @@ namespace reconciler {
 // why a number cannot be held.
 tl::expected<decltype(Value::data), std::string> ResolvePlainScalar(std::string_view text);
 
+// `text` as a scalar that is read as this text, also between brackets and braces: as it is where
+// that is so, and in double quotes otherwise.
+std::string FormatScalar(std::string_view text);
+
 }  // namespace reconciler

@@ -196,7 +196,7 @@ wanted a code or a key of the manifest, found 'no-carier', did you mean 'no-carr
         self.assert_ends(self.spark("validate"), 0, err="",
                          out="cluster.yaml: valid · lab · 2 nodes · one cable p1–p1\n")
 
-    def test_what_there_is_to_say_of_a_good_manifest_has_its_code_and_its_line(self):
+    def test_what_there_is_to_say_of_a_good_manifest_has_its_code_and_its_place(self):
         node = "  - {name: spark-3, address: 127.0.0.3, access: {user: nobody, port: 1}}\n"
         subnets = ", ".join(f"192.168.{number}.0/24" for number in range(177, 183))
         self.write("ring.yaml", MANIFEST.replace("fabric:", node + "fabric:").replace("direct", "ring")
@@ -204,7 +204,7 @@ wanted a code or a key of the manifest, found 'no-carier', did you mean 'no-carr
         done = self.spark("validate", "ring.yaml")
         self.assert_ends(done, 0, err="")
         self.assertIn("note: 3 nodes are no power of two: tensor-parallel serving splits a model's heads evenly and takes 2 of "
-                      "them [fabric-node-count]  ring.yaml:8\n", done.stdout)
+                      "them [fabric-node-count]  ring.yaml:8:1\n", done.stdout)
 
     def test_a_bad_manifest_is_refused_on_stderr_alone(self):
         self.write("bad.yaml", MANIFEST.replace("fabric:", "fabric:\n  mut: 9000"))

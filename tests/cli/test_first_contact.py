@@ -3,6 +3,7 @@
 import concurrent.futures
 import os
 import pty
+import re
 import signal
 import termios
 import unittest
@@ -165,12 +166,22 @@ class Nodes(CliTest):
         self.assert_ends(self.spark("remove-node", "spark-3", "switch.yaml", "--yes"), 0, err="")
         self.assertTrue(self.read("switch.yaml").endswith(adopt % ""), self.read("switch.yaml"))
 
+    def test_the_old_name_of_a_removed_node_goes_from_moved_and_that_is_said(self):
+        before = self.read("switch.yaml")
+        self.write("switch.yaml", before + "moved: {nodes: {gx10: spark-3}}\n")
+        done = self.spark("remove-node", "spark-3", "switch.yaml", "--yes")
+        self.assert_ends(done, 0, err="")
+        self.assertIn("\nnote: `moved` no longer says that gx10 was renamed to spark-3\n", done.stdout)
+        self.assertNotIn("moved", self.read("switch.yaml"))
+
     def test_edits_at_the_same_time_are_all_in_it(self):
         numbers = range(4, 8)
         with concurrent.futures.ThreadPoolExecutor() as pool:
             runs = list(pool.map(lambda n: self.spark("add-node", f"spark-{n}", f"192.168.1.{20 + n}", "switch.yaml"), numbers))
-        for done in runs:
-            self.assert_ends(done, 0, err="")
+        waits = rf"(?:waiting for another edit of a file in {re.escape(os.path.realpath(self.folder))}(?: \(process \d+\))?\n)?"
+        for done in runs:  # on a slow machine one waits for longer than a second
+            self.assert_ends(done, 0)
+            self.assertRegex(done.stderr, rf"\A{waits}\Z")
         for number in numbers:
             self.assertIn(f"name: spark-{number},", self.read("switch.yaml"))
 

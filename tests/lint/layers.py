@@ -38,7 +38,8 @@ LAYERS = {
     "reconciler/cabling/observe/": NODE + ["reconciler/cabling/"],
     "reconciler/cabling/": MODEL + ["reconciler/fabric/"],
     "reconciler/discovery/observe/": NODE + ["reconciler/discovery/"],
-    "reconciler/discovery/": MODEL + ["reconciler/cabling/", "reconciler/manifest/read/", "reconciler/plugin.h"],
+    "reconciler/discovery/": MODEL + ["reconciler/cabling/", "reconciler/manifest/read/", "reconciler/plugin.h",
+                                      "reconciler/yaml/yaml_scalar.h"],
     "reconciler/apply/": NODE + ["reconciler/fabric/", "reconciler/plugin.h", "reconciler/planning/", "reconciler/progress/",
                                 "reconciler/gather/", "reconciler/cabling/"],
     # The controller links the protocol: what reads files and descriptors stays beside it.

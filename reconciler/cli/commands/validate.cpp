@@ -28,8 +28,9 @@ void PrintValid(const std::string& manifest, const Cluster& cluster, bool colour
             << (colour ? kReset : "") << " · " << cluster.spec.name << " · "
             << FormatPlural(cluster.spec.nodes.size(), "node", "nodes") << " · "
             << cluster.fabric.summary << '\n';
-  for (const Diagnostic& diagnostic : cluster.fabric.diagnostics)
-    std::cout << FormatDiagnostic(diagnostic);
+  for (const Diagnostic& diagnostic : cluster.fabric.diagnostics) {
+    std::cout << FormatDiagnostic(diagnostic, PlaceForm::kColumn);
+  }
 }
 
 // What is wrong in red; below it the source and the hint as they are.

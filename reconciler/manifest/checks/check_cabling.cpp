@@ -66,8 +66,10 @@ void CheckNoCage(Topology topology, const Value& document, const std::vector<Nod
   for (const NodeView& node : nodes) check(node.entry->Find("cage"), "node " + Quoted(node.name));
 }
 
-void CheckLinkEnds(const std::vector<LinkView>& links, const std::vector<std::string>& known,
-                   ManifestErrors& errors) {
+// `are_known`: no other node can have the name of an end.
+void CheckLinkEnds(const std::vector<LinkView>& links, const std::vector<NodeView>& nodes,
+                   bool are_known, ManifestErrors& errors) {
+  const std::vector<std::string> known = ListNodeNames(nodes);
   std::map<std::pair<std::string, std::string>, Position> used;
   for (const LinkView& link : links) {
     if (link.a.node == link.b.node) {
@@ -76,7 +78,7 @@ void CheckLinkEnds(const std::vector<LinkView>& links, const std::vector<std::st
                  "a cable joins two nodes: name the other one at one end");
     }
     for (const LinkEnd* end : {&link.a, &link.b}) {
-      if (std::find(known.begin(), known.end(), end->node) == known.end()) {
+      if (are_known && FindNode(nodes, end->node) == nullptr) {
         errors.Add("manifest-unknown-name", end->position,
                    fmt::format("unknown node {} in links{}", Quoted(end->node),
                                FormatGuess(end->node, known)),
@@ -207,7 +209,8 @@ void CheckCabling(const Value& document, ManifestErrors& errors) {
   const auto topology = ViewTopology(document);
   if (!topology) return;
   const Value* list = document.Find("nodes");
-  if (word != nullptr && list != nullptr && list->IsList() && !list->List().empty()) {
+  const bool are_known = !HasEmptyEntry(document);
+  if (word != nullptr && list != nullptr && list->IsList() && !list->List().empty() && are_known) {
     CheckNodeCount(*topology, list->List().size(), IsCollectivesRing(document), word->position,
                    errors);
   }
@@ -215,7 +218,7 @@ void CheckCabling(const Value& document, ManifestErrors& errors) {
     CheckNoCage(*topology, document, nodes, errors);
   }
   const std::vector<LinkView> views = ViewLinks(document);
-  CheckRingKey(*topology, document, nodes, views, errors);
+  if (are_known) CheckRingKey(*topology, document, nodes, views, errors);
   if (links == nullptr) return;
   if (*topology == Topology::kDirect || *topology == Topology::kRing) {
     return errors.Add("manifest-no-effect", links->position,
@@ -223,12 +226,12 @@ void CheckCabling(const Value& document, ManifestErrors& errors) {
                       "leave out links, or leave out topology");
   }
   const std::size_t before = errors.Count();
-  CheckLinkEnds(views, ListNodeNames(nodes), errors);
+  CheckLinkEnds(views, nodes, are_known, errors);
   if (*topology == Topology::kSwitch || *topology == Topology::kLeafSpine) {
     CheckSwitchCages(document, nodes, views, errors);
   }
-  const bool complete =
-      errors.Count() == before && !views.empty() && views.size() == links->List().size();
+  const bool complete = are_known && errors.Count() == before && !views.empty() &&
+                        views.size() == links->List().size();
   if (*topology != Topology::kLinks || !complete) return;
   const bool one_ring = AreOneRing(nodes, views);
   if (one_ring) CheckRingDirection(views, errors);

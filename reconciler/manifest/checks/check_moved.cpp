@@ -17,11 +17,13 @@ void CheckCluster(const Value& document, const Value& moved, ManifestErrors& err
              "write its name before, or remove the line");
 }
 
-void CheckNode(const Member& member, const std::vector<NodeView>& nodes, ManifestErrors& errors) {
+// `are_known`: no other node can have the new name.
+void CheckNode(const Member& member, const std::vector<NodeView>& nodes, bool are_known,
+               ManifestErrors& errors) {
   const std::string* now = member.value.AsString();
   if (now == nullptr) return;
   const std::vector<std::string> known = ListNodeNames(nodes);
-  if (FindNode(nodes, *now) == nullptr) {
+  if (are_known && FindNode(nodes, *now) == nullptr) {
     errors.Add(
         "manifest-unknown-name", member.value.position,
         fmt::format("moved.nodes: {} is not in nodes{}", Quoted(*now), FormatGuess(*now, known)),
@@ -59,7 +61,8 @@ void CheckMoved(const Value& document, ManifestErrors& errors) {
   const Value* renamed = moved->Find("nodes");
   if (renamed == nullptr) return;
   const std::vector<NodeView> nodes = ViewNodes(document);
-  for (const Member& member : renamed->Members()) CheckNode(member, nodes, errors);
+  const bool are_known = !HasEmptyEntry(document);
+  for (const Member& member : renamed->Members()) CheckNode(member, nodes, are_known, errors);
   CheckOnce(*renamed, errors);
 }
 

@@ -277,6 +277,7 @@ void CheckSubnets(const Value& document, ManifestErrors& errors) {
   CheckManagement(nodes, subnets, errors);
   if (!topology) return;
   CheckLinkLocal(document, *topology, errors);
+  if (HasEmptyEntry(document)) return;
   const Value* links = document.At({"fabric", "links"});
   CheckCount(*topology, nodes.size(), links != nullptr ? links->List().size() : 0, rails, document,
              *list, errors);

@@ -67,6 +67,7 @@ class SwitchChecker {
   void CheckPort(const SwitchSpec& one, const SwitchPort& port) {
     UsePort(one.name, port.port, port.position);
     const NodeView* node = FindNode(nodes_, port.peer.node);
+    if (node == nullptr && HasEmptyEntry(document_)) return;
     if (node == nullptr) {
       return errors_.Add(
           "manifest-unknown-name", port.peer.position,
@@ -133,7 +134,7 @@ class SwitchChecker {
     for (const auto& [cage, text] : one.breakout) {
       std::vector<std::string> legs;
       std::copy_if(ports.begin(), ports.end(), std::back_inserter(legs),
-                   [&cage = cage](const std::string& port) { return IsLeg(port, cage); });
+                   [&name = cage](const std::string& port) { return IsLeg(port, name); });
       if (legs.empty()) {
         errors_.Add("manifest-no-effect", one.position,
                     fmt::format("breakout {} of switch {} has no effect: no cable is in a leg "

@@ -45,6 +45,12 @@ std::vector<NodeView> ViewNodes(const Value& document) {
   return views;
 }
 
+bool HasEmptyEntry(const Value& document) {
+  const Value* nodes = document.Find("nodes");
+  return nodes != nullptr && std::any_of(nodes->List().begin(), nodes->List().end(),
+                                         [](const Value& entry) { return entry.IsNull(); });
+}
+
 const NodeView* FindNode(const std::vector<NodeView>& nodes, std::string_view name) {
   const auto found = std::find_if(nodes.begin(), nodes.end(),
                                   [&](const NodeView& node) { return node.name == name; });

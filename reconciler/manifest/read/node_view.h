@@ -26,6 +26,10 @@ struct NodeView {
 // Entries without a name are left out.
 std::vector<NodeView> ViewNodes(const Value& document);
 
+// Whether an entry of `nodes` holds nothing. The schema refuses it; what it will be is not known,
+// nor how many nodes there are.
+bool HasEmptyEntry(const Value& document);
+
 // nullptr: none of them has that name. The first one, where two have it: that is reported
 // elsewhere.
 const NodeView* FindNode(const std::vector<NodeView>& nodes, std::string_view name);

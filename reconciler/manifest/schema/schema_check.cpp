@@ -66,6 +66,7 @@ struct Part {
   const json& data;
   const json& schema;
   Place place = {};
+  std::string_view key = {};  // of a member of a map
 };
 
 // Says what is wrong with what valijson refuses. valijson decides: about a part that it accepts
@@ -92,9 +93,11 @@ class Explainer {
   void Explain(const Part& part) {
     if (part.schema.contains("anyOf")) return ExplainAnyOf(part);
     if (Breaks(part, "type")) {
-      std::string hint = FindTypeHint(part.value, part.schema);
-      if (hint.empty() && FitsInQuotes(part)) hint = "put it in quotes";
-      const bool has_form = hint.empty() && !part.value.ScalarText().empty() &&
+      std::string hint = FindTypeHint(part.key, part.value, part.schema);
+      // Where the schema lists keys that have such a hint, no other takes true, quoted or not.
+      const bool may_be_text = hint.empty() && !part.schema.contains("booleanHints");
+      if (may_be_text && FitsInQuotes(part)) hint = "put it in quotes";
+      const bool has_form = may_be_text && hint.empty() && !part.value.ScalarText().empty() &&
                             part.schema.contains("patternErrorMessage");
       const std::string wanted = has_form ? part.schema["patternErrorMessage"].get<std::string>()
                                           : DescribeWanted(part.schema);
@@ -102,7 +105,7 @@ class Explainer {
     }
     if (Breaks(part, "enum")) return ExplainChoice(part);
     if (Breaks(part, "minimum") || Breaks(part, "maximum")) {
-      return AddWanted(part, DescribeWanted(part.schema), part.value.ScalarText());
+      return AddWanted(part, DescribeWanted(part.schema), part.value.WrittenText());
     }
     if (const std::string fault = FindTextFault(part.data, part.schema); !fault.empty()) {
       return AddWanted(part, fault, Quoted(part.value.ScalarText()), FindNameHint(part));
@@ -113,7 +116,7 @@ class Explainer {
 
   // Of a number or a word such as true.
   bool FitsInQuotes(const Part& part) {
-    const std::string text = part.value.ScalarText();
+    const std::string text = part.value.WrittenText();
     return !text.empty() && part.value.AsString() == nullptr &&
            judge_.Accepts(json(text), part.schema);
   }
@@ -235,11 +238,11 @@ class Explainer {
       const json& data = part.data[member.key];
       const Place inner = MakeMemberPlace(member.key, part.place);
       if (properties.contains(member.key)) {
-        Check({member.value, data, properties[member.key], inner});
+        Check({member.value, data, properties[member.key], inner, member.key});
       } else if (const auto other = part.schema.find("additionalProperties");
                  other != part.schema.end() && other->is_object()) {
         CheckKey(member, part);
-        Check({member.value, data, *other, inner});
+        Check({member.value, data, *other, inner, member.key});
       } else if (other != part.schema.end()) {
         AddUnknownKey(member, known, part.place, misspelt);
       }

@@ -110,6 +110,19 @@ std::optional<std::int64_t> ParseKib(std::string_view text) {
   return *number << (10 * power);
 }
 
+// What to write in place of true or false. The schema may list it by the ends of keys; a key that
+// it does not list has no such value.
+std::string FindBooleanHint(std::string_view key, const nlohmann::json& schema) {
+  const auto hints = schema.find("booleanHints");
+  if (hints == schema.end()) return "write 1 or 0";
+  for (const auto& [hint, ends] : hints->items()) {
+    for (const nlohmann::json& end : ends) {
+      if (key.ends_with(end.get_ref<const std::string&>())) return hint;
+    }
+  }
+  return {};
+}
+
 // A list of things with a name is easily written as a map with the names as keys.
 std::string FormatFirstEntry(const Value& map, const nlohmann::json& schema) {
   const nlohmann::json items = schema.value("items", nlohmann::json::object());
@@ -128,7 +141,7 @@ std::string DescribeFound(const Value& value) {
   if (value.IsMap()) return "a map";
   if (value.IsList()) return "a list";
   if (const auto* text = value.AsString()) return "the text " + Quoted(*text);
-  return IsNumber(value) ? "the number " + value.ScalarText() : value.ScalarText();
+  return IsNumber(value) ? "the number " + value.WrittenText() : value.WrittenText();
 }
 
 std::string JoinWithOr(const std::vector<std::string>& words) {
@@ -153,13 +166,13 @@ std::string DescribeWanted(const nlohmann::json& schema) {
   return JoinWithOr(words) + DescribeRange(schema);
 }
 
-std::string FindTypeHint(const Value& value, const nlohmann::json& schema) {
+std::string FindTypeHint(std::string_view key, const Value& value, const nlohmann::json& schema) {
   const std::vector<std::string> types = ListTypes(schema);
   const auto wants = [&](std::string_view type) {
     return std::find(types.begin(), types.end(), type) != types.end();
   };
   if (value.IsNull()) return schema.value("emptyHint", "");
-  if (wants("number") && value.AsBool() != nullptr) return "write 1 or 0";
+  if (wants("number") && value.AsBool() != nullptr) return FindBooleanHint(key, schema);
   if (std::string form = FormatAsMap(value, schema); !form.empty()) return "write it as " + form;
   if (wants("array") && value.IsMap()) return FormatFirstEntry(value, schema);
   const std::string* text = value.AsString();

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/model/value.h"
@@ -22,8 +23,8 @@ std::string JoinWithOr(const std::vector<std::string>& words);
 std::vector<std::string> ListChoices(const nlohmann::json& schema);
 
 // What to do when `value` has none of the types that the schema names; empty when nothing is
-// obvious.
-std::string FindTypeHint(const Value& value, const nlohmann::json& schema);
+// obvious. `key`: whose value it is; empty: it is no member of a map.
+std::string FindTypeHint(std::string_view key, const Value& value, const nlohmann::json& schema);
 
 // The number to write for a size with a unit, where the schema wants a number of KiB; else empty.
 std::string FindSizeHint(const Value& value, const nlohmann::json& schema);

@@ -18,6 +18,17 @@ TEST(Diagnostic, SaysHowBadItIsWhereItHoldsItsCodeTheManifestsLineAndTheNextStep
             "  next step: remove a from /etc/b\n");
 }
 
+TEST(Diagnostic, WithTheColumnItsPlaceIsThatOfAnError) {
+  Diagnostic note{.code = "p-c", .message = "m", .where = {"dir/cluster.yaml", {18, 3}}};
+  EXPECT_EQ(FormatDiagnostic(note, PlaceForm::kColumn), "note: m [p-c]  dir/cluster.yaml:18:3\n");
+  note.where.position.column = 0;
+  EXPECT_EQ(FormatDiagnostic(note, PlaceForm::kColumn), "note: m [p-c]  cluster.yaml:18\n");
+  note.where.position.line = 0;
+  EXPECT_EQ(FormatDiagnostic(note, PlaceForm::kColumn), "note: m [p-c]\n");
+  note.where = {"a\nb", {1, 1}};
+  EXPECT_EQ(FormatDiagnostic(note, PlaceForm::kColumn), "note: m [p-c]  a\\x0ab:1:1\n");
+}
+
 TEST(Diagnostic, WordReportsWhatItBlocks) {
   Diagnostic one{.severity = Severity::kBlocks, .code = "p-c", .message = "m"};
   EXPECT_EQ(FormatDiagnostic(one), "error: m [p-c]\n");

@@ -1,19 +1,26 @@
 #include "reconciler/cli/files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
+#include <ostream>
+#include <sstream>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "reconciler/cli/file_output.h"
@@ -292,6 +299,69 @@ TEST_F(Files, ALockOfAFolderWaitsForTheOneBefore) {
   first.reset();
   other.join();
   EXPECT_TRUE(holds);
+}
+
+// Runs `action` once, when something was said and flushed.
+class FirstWords : public std::stringbuf {
+ public:
+  explicit FirstWords(std::function<void()> action) : action_(std::move(action)) {}
+
+ protected:
+  int sync() override {
+    if (const auto action = std::exchange(action_, nullptr)) action();
+    return 0;
+  }
+
+ private:
+  std::function<void()> action_;
+};
+
+TEST_F(Files, AWaitForALockOfAFolderIsSaidOnceWithTheFolderAndTheProcess) {
+  std::optional<FolderLock> first(Path());
+  std::thread release;
+  FirstWords words([&] {
+    release = std::thread([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));  // the lock is tried each 100
+      first.reset();
+    });
+  });
+  std::ostream notes(&words);
+  const FolderLock second(Path("other"), notes, std::chrono::milliseconds(0));
+  ASSERT_TRUE(release.joinable());
+  release.join();
+  const std::string said = "waiting for another edit of a file in " +
+                           std::filesystem::canonical(folder_.Path()).string();
+  // Of some file systems /proc/locks has another number than stat.
+  if (words.str() != said + "\n") {
+    EXPECT_EQ(words.str(), fmt::format("{} (process {})\n", said, getpid()));
+  }
+}
+
+TEST_F(Files, AShortWaitForALockOfAFolderIsNotSaid) {
+  std::optional<FolderLock> first(Path());
+  std::thread release([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    first.reset();
+  });
+  std::ostringstream notes;
+  const FolderLock second(Path("other"), notes, std::chrono::hours(1));
+  release.join();
+  EXPECT_EQ(notes.str(), "");
+}
+
+TEST(FindLockHolder, IsTheProcessWithAFlockOfTheFile) {
+  const std::string locks =
+      "1: POSIX  ADVISORY  WRITE 11 fd:01:42 0 EOF\n"
+      "2: FLOCK  ADVISORY  WRITE 12 fd:01:43 0 EOF\n"
+      "3: FLOCK  ADVISORY  WRITE 13 fd:01:42 0 EOF\n"
+      "3: -> FLOCK  ADVISORY  WRITE 14 fd:01:42 0 EOF\n"
+      "4: FLOCK  ADVISORY  WRITE 15 00:2f:7 0 EOF\n"
+      "5: FLOCK\n";
+  EXPECT_EQ(FindLockHolder(locks, makedev(0xfd, 1), 42), 13);
+  EXPECT_EQ(FindLockHolder(locks, makedev(0xfd, 1), 43), 12);
+  EXPECT_EQ(FindLockHolder(locks, makedev(0, 0x2f), 7), 15);
+  EXPECT_EQ(FindLockHolder(locks, makedev(0xfd, 2), 42), 0);
+  EXPECT_EQ(FindLockHolder("", makedev(0, 0), 0), 0);
 }
 
 TEST_F(Files, ANewFileIsWrittenOnce) {

@@ -138,6 +138,20 @@ TEST(DiscoverAdopt, ADigestThatYamlReadsAsANumberIsQuoted) {
             std::string::npos);
 }
 
+TEST(DiscoverAdopt, NamesThatYamlWouldReadAsSomethingElseAreQuoted) {
+  Discovery discovery{.manifest = "a: 1\n"};
+  AddAdopt({{"", "nm_profile: 10", "aaaaaaaaaaaa55", "", "null"},
+            {"", "master: true", "", "", "12"},
+            {"", "lines: /etc/sysctl.conf, match: [vm.x, vm.y]", "bbbbbbbbbbbb55", "", "spark-1"}},
+           discovery);
+  EXPECT_NE(
+      discovery.manifest.find("\n  - {nm_profile: \"10\", nodes: {\"null\": aaaaaaaaaaaa}}\n"
+                              "  - {master: \"true\", nodes: [\"12\"]}\n"
+                              "  - {lines: /etc/sysctl.conf, match: [vm.x, vm.y], nodes: {spark-1: "
+                              "bbbbbbbbbbbb}}\n"),
+      std::string::npos);
+}
+
 TEST(DiscoverAdopt, WhatHasNoDigestIsListedByItsNodes) {
   Discovery discovery{.manifest = "a: 1\n"};
   AddAdopt({{"", "master: bond0", "", "", "spark-1"}, {"", "master: bond0", "", "", "spark-2"}},

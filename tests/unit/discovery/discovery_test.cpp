@@ -272,6 +272,24 @@ TEST(Discover, ANodeWithAnotherUserHasItsOwnAccess) {
   EXPECT_EQ(Load(discovery).nodes[1].access.user, "ada");
 }
 
+TEST(Discover, AUserThatYamlWouldReadAsSomethingElseIsInQuotes) {
+  Hosts hosts = MakePair();
+  hosts.spec.nodes[0].access.user = "null";
+  hosts.spec.nodes[1].access.user = "true";
+  hosts.spec.nodes[1].address = "fd00::22";
+  const Discovery discovery =
+      Discover(hosts.spec, hosts.facts, hosts.cabled.views, "null", plugins::GetAll());
+  EXPECT_THAT(discovery.manifest,
+              HasSubstr("\naccess: {user: \"null\"}\n"
+                        "nodes:                           # id: the host number that the ports "
+                        "have\n"
+                        "  - {name: spark-1, address: 192.168.1.21}\n"
+                        "  - {name: spark-2, address: \"fd00::22\", access: {user: \"true\"}}\n"));
+  EXPECT_EQ(Load(discovery).nodes[0].access.user, "null");
+  EXPECT_EQ(Load(discovery).nodes[1].access.user, "true");
+  EXPECT_EQ(Load(discovery).nodes[1].address, "fd00::22");
+}
+
 // NVIDIA's script of 2026-03.
 TEST(Discover, TwinsInOneSubnetKeepTheFirstRailAndGetAFreeOneForTheSecond) {
   Hosts hosts = MakePair();

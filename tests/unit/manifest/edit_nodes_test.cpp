@@ -470,6 +470,44 @@ TEST(RemoveNode, ASectionThatNamedNoOtherNodeGoesWithItsLastEntry) {
             "max_prune: 3\n");
 }
 
+// Else the manifest would be refused: its new name is no node's.
+TEST(RemoveNode, ItsOldNameGoesFromMovedAndThatIsSaid) {
+  EXPECT_EQ(RemoveThird("moved: {nodes: {gx10: spark-3}}  # for one apply\nmax_prune: 3\n"),
+            "max_prune: 3\n");
+  EXPECT_EQ(RemoveThird("moved:\n  nodes:\n    # in spring\n    gx10: spark-3\nmax_prune: 3\n"),
+            "    # in spring\nmax_prune: 3\n");
+  EXPECT_EQ(RemoveThird("moved: {cluster: home, nodes: {gx10: spark-3}}\n"),
+            "moved: {cluster: home}\n");
+  EXPECT_EQ(RemoveThird("moved: {nodes: {gx10: spark-3}, cluster: home}\n"),
+            "moved: {cluster: home}\n");
+  EXPECT_EQ(RemoveThird("moved:\n  cluster: home\n  nodes:  # new\n    gx10: spark-3\n"),
+            "moved:\n  cluster: home\n");
+  EXPECT_EQ(RemoveThird("moved:\n  nodes: {gx10: spark-3}\n  cluster: home\n"),
+            "moved:\n  cluster: home\n");
+  EXPECT_EQ(RemoveThird("moved: {nodes: {a: spark-1, \"b\": 'spark-3', c: spark-2}}\n"),
+            "moved: {nodes: {a: spark-1, c: spark-2}}\n");
+  EXPECT_EQ(RemoveThird("moved:\n  nodes:\n    b: spark-3  # new\n    a: spark-1\n"),
+            "moved:\n  nodes:\n    a: spark-1\n");
+  const EditedManifest edited =
+      Remove(WithSections("moved: {nodes: {gx10: spark-3}}\n"), "spark-3");
+  EXPECT_THAT(edited.remarks,
+              ElementsAre("`moved` no longer says that gx10 was renamed to spark-3"));
+  const EditedManifest other = Remove(WithSections("moved: {nodes: {gx10: spark-1}}\n"), "spark-3");
+  EXPECT_THAT(other.remarks, IsEmpty());
+  EXPECT_THAT(other.text, testing::EndsWith("moved: {nodes: {gx10: spark-1}}\n"));
+}
+
+TEST(RemoveNode, AnOldNameInAFormThatCannotBeEditedIsLeftToAPerson) {
+  const std::string text = WithSections("moved: {nodes: {\n  gx10: spark-3}}\n");
+  const auto edited = RemoveNode(text, Load(text), "spark-3");
+  ASSERT_FALSE(edited);
+  const std::string before = Switch(3);
+  EXPECT_EQ(FormatError(edited.error()),
+            fmt::format("cluster.yaml:{}:9: `moved` names spark-3 in a form that cannot be edited\n"
+                        "  hint: take it out there by hand, then remove the node\n",
+                        std::count(before.begin(), before.end(), '\n') + 2));
+}
+
 TEST(RemoveNode, AnEntryInAFormThatCannotBeEditedIsLeftToAPerson) {
   const std::string text = WithSections(
       "adopt:\n  - file: /etc/netplan/x.yaml\n    nodes:\n"

@@ -1,5 +1,6 @@
 #include "reconciler/manifest/load.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,6 +111,66 @@ TEST(LoadClusterSpec, TheIdIsExplicitOrTheNumberThatTheNameEndsIn) {
   EXPECT_EQ(spec.nodes[0].cage, "p1");
   EXPECT_EQ(spec.nodes[1].id, 12);
   EXPECT_EQ(spec.nodes[1].cage, "p0");
+}
+
+// What the entry will be is not known: neither the number of nodes is wrong, nor a name that no
+// other entry has.
+TEST(LoadClusterSpec, AnEmptyEntryOfNodesIsOneErrorAtItsPlace) {
+  const auto list_nodes = [](int count) {
+    std::string nodes;
+    for (int i = 1; i <= count; ++i) {
+      nodes += fmt::format("  - {{name: spark-{0}, address: host-{0}}}\n", i);
+    }
+    return nodes;
+  };
+  const std::string eight =
+      "  subnets: [10.0.1.0/24, 10.0.2.0/24, 10.0.3.0/24, 10.0.4.0/24, 10.0.5.0/24,\n"
+      "            10.0.6.0/24, 10.0.7.0/24, 10.0.8.0/24]\n";
+  const std::string two = "  subnets: [10.0.1.0/24, 10.0.2.0/24]\n";
+  struct Case {
+    int nodes = 0;  // besides the empty entry
+    std::string fabric = {};
+    std::string rest = {};
+  };
+  const std::vector<Case> cases = {
+      {1, "  topology: direct\n" + two},
+      {2, "  topology: direct\n" + two},
+      {2, "  topology: ring\n" + two},
+      {3, "  topology: ring\n  ring: collectives-only\n" + eight},
+      {3,
+       "  ring: collectives-only\n  links: [[spark-1.p0, spark-2.p1], [spark-2.p0, spark-3.p1],\n"
+       "          [spark-3.p0, spark-4.p1], [spark-4.p0, spark-1.p1]]\n" +
+           eight},
+      {1, "  topology: switch\n" + two,
+       "switches: [{name: sw, ports: {a: spark-1.p1, b: spark-2.p1}}]\n"
+       "moved: {nodes: {old: spark-2}}\n"
+       "checks: [{path: nas.lan, mtu: 9000, nodes: [spark-2]}]\n"}};
+  for (const Case& one : cases) {
+    ManifestText text{
+        .nodes = list_nodes(one.nodes) + "  -\n", .fabric = one.fabric, .rest = one.rest};
+    const auto spec = LoadClusterSpec(text.Yaml(), "cluster.yaml");
+    ASSERT_FALSE(spec);
+    EXPECT_EQ(
+        FormatErrors(spec.error()),
+        fmt::format("cluster.yaml:{}:3: entry {} of 'nodes': wanted a map, found nothing\n"
+                    "      -\n      ^\n"
+                    "  hint: write a node such as {{name: spark-3, address: 192.168.1.23}}, or "
+                    "remove the entry\n",
+                    4 + one.nodes, one.nodes + 1))
+        << text.Yaml();
+  }
+}
+
+TEST(LoadClusterSpec, AnEmptyEntryOfTheNodesOfACheckIsOneError) {
+  ManifestText text;
+  text.rest = "checks: [{path: nas.lan, mtu: 9000, nodes: [spark-1, ~]}]\n";
+  const auto spec = LoadClusterSpec(text.Yaml(), "cluster.yaml");
+  ASSERT_FALSE(spec);
+  EXPECT_EQ(FormatErrors(spec.error()),
+            "cluster.yaml:9:54: entry 2 of 'nodes' in entry 1 of 'checks': wanted text, found "
+            "nothing\n"
+            "    checks: [{path: nas.lan, mtu: 9000, nodes: [spark-1, ~]}]\n"
+            "                                                         ^\n");
 }
 
 TEST(LoadClusterSpec, LinksAloneAreATopology) {

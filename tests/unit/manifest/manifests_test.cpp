@@ -91,6 +91,25 @@ TEST(Starter, HasTheAddressesAndTheUserThatWereGiven) {
   EXPECT_EQ(spec->nodes[0].access.user, "ada");
 }
 
+TEST(Starter, TextThatYamlWouldReadAsSomethingElseIsInQuotes) {
+  const auto load = [](const Starter& starter) {
+    return LoadClusterSpec(FormatStarter(starter), "cluster.yaml");
+  };
+  const auto spec = load({.addresses = {"fd00::7", "null"}, .user = "null", .users = {"", "true"}});
+  ASSERT_TRUE(spec) << FormatErrors(spec.error());
+  EXPECT_EQ(spec->nodes[0].access.user, "null");
+  EXPECT_EQ(spec->nodes[1].access.user, "true");
+  EXPECT_EQ(spec->nodes[0].address, "fd00::7");
+  EXPECT_EQ(spec->nodes[1].address, "null");
+  for (const std::string user : {"123", "~", "a: b", "a}, x: {y"}) {
+    const auto refused = load({.user = user});
+    ASSERT_FALSE(refused);
+    ASSERT_EQ(refused.error().size(), 1u);
+    EXPECT_EQ(refused.error()[0].message,
+              "'user' in access: wanted a login name, found '" + user + "'");
+  }
+}
+
 TEST(Starter, NodesThatDoNotFitTheTopologyAreExplained) {
   EXPECT_EQ(ExplainBadStarter({.nodes = 3}), "wanted 2 nodes for one cable between them, found 3");
   EXPECT_EQ(ExplainBadStarter({.topology = Topology::kRing, .nodes = 4}),

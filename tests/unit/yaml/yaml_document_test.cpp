@@ -57,6 +57,20 @@ TEST(ParseYaml, QuotedBlockAndTaggedTextStaysText) {
   EXPECT_EQ(*value.Find("5")->AsString(), "x");
 }
 
+TEST(ParseYaml, ANumberKeepsHowItIsWrittenWhereThatIsAnotherText) {
+  const Value value = Parsed("a: 9e3\nb: 9000\nc: \"9e3\"\nd: ~\ne: TRUE\n");
+  EXPECT_EQ(value.Find("a")->ScalarText(), "9000");
+  EXPECT_EQ(value.Find("a")->WrittenText(), "9e3");
+  EXPECT_EQ(value.Find("b")->written, "");
+  EXPECT_EQ(value.Find("b")->WrittenText(), "9000");
+  EXPECT_EQ(value.Find("c")->WrittenText(), "9e3");
+  EXPECT_EQ(value.Find("d")->WrittenText(), "");
+  EXPECT_EQ(value.Find("e")->WrittenText(), "TRUE");
+  EXPECT_EQ(Refused("0x1F: a\n"),
+            "f.yaml:1:1: wanted text as a key, found the number 0x1F\n    0x1F: a\n    ^\n"
+            "  hint: put the key in quotes\n");
+}
+
 TEST(ParseYaml, EmptyTextIsNull) {
   for (const auto* text : {"", "\n", "# nothing\n", "---\n"}) {
     EXPECT_TRUE(Parsed(text).IsNull()) << text;

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "reconciler/yaml/yaml_document.h"
+
 namespace reconciler {
 namespace {
 
@@ -49,6 +53,62 @@ TEST(ResolvePlainScalar, EverythingElseIsText) {
        {"1GiB", "192.168.1.21", "192.168.177.0/24", "1:30", "1_000", ".", "-", "+", "0x", "0o8",
         "0b1", "1e", "1e+", "-0x1", "e5", "..5", "nan", "inf"}) {
     ExpectPlain(text, std::string(text));
+  }
+}
+
+TEST(FormatScalar, WhatYamlReadsAsThisTextStaysAsItIs) {
+  for (const auto* text : {"nvidia", "spark-c.lan", "192.168.1.21", "/etc/netplan/40-cx7.yaml",
+                           "a@1.service", "yes", "_x", "1e", "12ab"}) {
+    EXPECT_EQ(FormatScalar(text), text);
+  }
+}
+
+TEST(FormatScalar, WhatYamlReadsAsSomethingElseIsInQuotes) {
+  for (const auto* text : {"",
+                           "null",
+                           "~",
+                           "true",
+                           "False",
+                           "12",
+                           "0x1f",
+                           "1e5",
+                           ".5",
+                           ".inf",
+                           "99999999999999999999",
+                           "a: b",
+                           "fd00::",
+                           "a b",
+                           "-x",
+                           "#x",
+                           "&a",
+                           "*a",
+                           "x}, {y",
+                           "a,b",
+                           "'a'",
+                           "é"}) {
+    EXPECT_EQ(FormatScalar(text), '"' + std::string(text) + '"');
+  }
+  EXPECT_EQ(FormatScalar("a\"b\\\n"), "\"a\\\"b\\\\\\x0a\"");
+}
+
+TEST(FormatScalar, IsReadAsTheSameTextBetweenBracketsAndBraces) {
+  std::vector<std::string> texts = {"null", "a: b", "x}, {y", "\"", "\\", "\\x41", "é"};
+  for (int byte = 1; byte < 0x80; ++byte) {
+    const std::string one(1, static_cast<char>(byte));
+    for (const std::string& text : {one, one + "a", "a" + one, "a" + one + "a", "a" + one + " "}) {
+      texts.push_back(text);
+    }
+  }
+  for (const std::string& text : texts) {
+    const std::string scalar = FormatScalar(text);
+    const auto value =
+        ParseYaml("a: {b: [" + scalar + ", " + scalar + "]}\nc: " + scalar + "\n", "f");
+    ASSERT_TRUE(value) << FormatError(value.error());
+    for (const Value& entry : value->At({"a", "b"})->List()) {
+      ASSERT_NE(entry.AsString(), nullptr) << scalar;
+      EXPECT_EQ(*entry.AsString(), text);
+    }
+    EXPECT_EQ(value->GetText("c"), text);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "reconciler/manifest/load.h"
@@ -35,6 +36,25 @@ TEST(CheckSchema, NumbersOutOfRangeAreShownWithTheRange) {
   const nlohmann::json schema = {{"type", "number"}, {"minimum", 0.5}, {"maximum", 2}};
   EXPECT_EQ(Checked("1.5", schema), "");
   EXPECT_EQ(Checked("2.5", schema), "f.yaml:1:1: wanted a number from 0.5 to 2, found 2.5\n");
+}
+
+TEST(CheckSchema, NumbersAndFlagsAreShownAsTheFileHasThem) {
+  const nlohmann::json integer = {{"type", "integer"}, {"minimum", 1500}, {"maximum", 9216}};
+  const auto found = [&](const std::string& text, const nlohmann::json& schema) {
+    const std::string printed = Checked(text, schema);
+    return printed.substr(std::min(printed.find("found "), printed.size()));
+  };
+  EXPECT_EQ(Checked("9e3", integer),
+            "f.yaml:1:1: wanted an integer from 1500 to 9216, found the number 9e3\n");
+  EXPECT_EQ(found("0x10", integer), "found 0x10\n");
+  EXPECT_EQ(found("True", integer), "found True\n");
+  EXPECT_EQ(found("1.50", integer), "found the number 1.50\n");
+  EXPECT_EQ(found("0010", integer), "found 0010\n");
+  const std::string zeros(100, '0');
+  EXPECT_EQ(found("1." + zeros, integer), "found the number 1\n");
+  EXPECT_EQ(
+      found("[0x1f]", {{"items", {{"type", "string"}, {"pattern", "^0x"}, {"maxLength", 9}}}}),
+      "found the number 0x1f\n  hint: put it in quotes\n");
 }
 
 TEST(CheckSchema, TooManyEntriesAreRefused) {
@@ -73,6 +93,37 @@ TEST(CheckSchema, LengthsCountCharacters) {
   const nlohmann::json schema = {{"maxLength", 3}};
   EXPECT_EQ(Checked("äöü", schema), "");
   EXPECT_EQ(Checked("äöüx", schema), "f.yaml:1:1: wanted at most 3 characters, found 'äöüx'\n");
+}
+
+TEST(CheckSchema, TrueIsHintedByTheKeyWhereTheSchemaListsKeys) {
+  nlohmann::json values = {{"type", {"number", "string"}},
+                           {"pattern", "^[a-z]*$"},
+                           {"patternErrorMessage", "small letters"}};
+  const auto print = [&](const std::string& yaml) {
+    return Checked(yaml, {{"additionalProperties", values}});
+  };
+  const std::string wanted = "f.yaml:1:10: 'A_DEBUG': wanted a number or text, found true\n";
+  EXPECT_EQ(print("A_DEBUG: true"), wanted + "  hint: write 1 or 0\n");
+  values["booleanHints"] = {{"write 1 or 0", nlohmann::json::array({"_ENABLE"})},
+                            {"write WARN", nlohmann::json::array({"A_DEBUG"})}};
+  EXPECT_EQ(print("A_DEBUG: true"), wanted + "  hint: write WARN\n");
+  EXPECT_EQ(print("A_ENABLE: false"),
+            "f.yaml:1:11: 'A_ENABLE': wanted a number or text, found false\n"
+            "  hint: write 1 or 0\n");
+  EXPECT_EQ(print("A_LEVEL: true"),
+            "f.yaml:1:10: 'A_LEVEL': wanted a number or text, found true\n");
+}
+
+TEST(CheckSchema, TrueForNcclDebugIsHintedWithItsWords) {
+  test::ManifestText manifest;
+  manifest.rest = "nccl: {env: {NCCL_DEBUG: true}}\n";
+  const auto spec = LoadClusterSpec(manifest.Yaml(), "cluster.yaml");
+  ASSERT_FALSE(spec);
+  EXPECT_EQ(FormatErrors(spec.error()),
+            "cluster.yaml:9:26: 'NCCL_DEBUG' in env of nccl: wanted a number or text, found true\n"
+            "    nccl: {env: {NCCL_DEBUG: true}}\n"
+            "                             ^\n"
+            "  hint: write VERSION, WARN, INFO, ABORT or TRACE\n");
 }
 
 // std::regex recurses once per byte, so that such a name would overflow the stack.

@@ -76,7 +76,7 @@ TEST(GetClusterSchema, UsesOnlyKeywordsThatMessagesExplain) {
       "properties",  "pattern",   "minimum",       "additionalProperties",
       "maximum",     "minItems",  "maxItems",      "uniqueItems",
       "items",       "maxLength", "propertyNames", "patternErrorMessage",
-      "singleValue", "emptyHint", "unit"};
+      "singleValue", "emptyHint", "unit",          "booleanHints"};
   EXPECT_THAT(PathsWhere([&](const std::string&, const json& schema) {
                 for (const auto& keyword : schema.items()) {
                   if (!known.contains(keyword.key())) return true;

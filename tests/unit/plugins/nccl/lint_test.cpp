@@ -3,8 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "plugins/nccl/leftovers/settings.h"
 #include "plugins/nccl/variables.h"
+#include "reconciler/base/text.h"
+#include "reconciler/manifest/schema/schema_check.h"
+#include "reconciler/manifest/schema/schema_text.h"
 #include "tests/unit/plugins/nccl/nccl_scenario.h"
 
 namespace reconciler::plugins::nccl {
@@ -44,6 +49,30 @@ TEST(NcclLint, NameThatNoNcclReadsIsFoundWithWhatToUseInstead) {
             "no NCCL reads it | PyTorch reads TORCH_NCCL_ASYNC_ERROR_HANDLING");
   EXPECT_EQ(Judge("NCCL_TREE_THRESHOLD", "0"), "no NCCL reads it | removed from NCCL years ago");
   EXPECT_THAT(Refuse("NCCL_TIMEOUT", "1800"), ElementsAre("nccl-env-unread"));
+}
+
+// The schema has these hints on its own, since it is read before any plugin.
+TEST(NcclLint, WhatTheSchemaHintsInPlaceOfTrueIsWhatTheVariableTakes) {
+  const auto& values =
+      GetClusterSchema()["properties"]["nccl"]["properties"]["env"]["additionalProperties"];
+  for (const std::string& name : ListKnownVariables()) {
+    const Rule* rule = FindRule(name);
+    const std::string hint = FindTypeHint(name, Value{true}, values);
+    if (rule == nullptr) continue;
+    const bool takes_words = rule->form == Form::kWord || rule->form == Form::kWordNoCase;
+    if (hint == "write 1 or 0") {
+      EXPECT_TRUE(JudgeValue(*rule, "0").Empty()) << name;
+      EXPECT_TRUE(JudgeValue(*rule, "1").Empty()) << name;
+    } else if (!hint.empty()) {
+      EXPECT_TRUE(takes_words) << name;
+      EXPECT_EQ(hint, "write " + JoinWithOr(Split(rule->choices, '/'))) << name;
+    }
+    const bool is_switch = rule->form == Form::kNumber && rule->least == 0 && rule->most == 1;
+    EXPECT_TRUE(!is_switch || hint == "write 1 or 0") << name;
+  }
+  EXPECT_EQ(FindTypeHint("NCCL_DEBUG", Value{true}, values),
+            "write VERSION, WARN, INFO, ABORT or TRACE");
+  EXPECT_EQ(FindTypeHint("NCCL_IB_TIMEOUT", Value{true}, values), "");
 }
 
 TEST(NcclLint, NumberWithALeadingZeroIsReadAsAnotherOneThanItLooksLike) {
