@@ -37,11 +37,11 @@ cat "$folder/errors" >&2
 {
   shorten
   if [ "$code" != 0 ]; then
-    printf '\n**The plan is not complete: exit code %s.** It cannot be applied.\n' "$code"
+    printf '\n**Exit code %s: there is no plan that can be applied.**\n' "$code"
     fence <"$folder/errors"
   fi
 } >"$folder/comment.md"
-# A plan of some nodes is not what a reviewer should approve.
+# A plan of some nodes, or one that apply refuses, is not what a reviewer should approve.
 [ "$code" = 0 ] || rm -f "$folder/plan.json"
 rm -f "$folder/shown" "$folder/errors"
 exit "$code"

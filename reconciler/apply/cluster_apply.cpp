@@ -91,6 +91,7 @@ Proposal ClusterApply::Propose(const std::optional<Plan>& saved) {
                 ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {std::move(fresh).error()}}};
   }
   ended_unfinished_ = false;  // what is proposed is planned without them
+  is_saved_ = saved.has_value();
   if (locks_ahead_) read_ahead_ = *fresh;
   located_ = LocatedCluster(cluster_, fabric_, facts_);
   if (auto refusal = FindUnreached()) {
@@ -120,6 +121,7 @@ Proposal ClusterApply::Propose(const std::optional<Plan>& saved) {
   proposal.refusal = FindRefusal(*proposal.plan, *fresh);
   proposal.needs_work =
       !proposal.plan->Empty() || !keeper_.ListNodesToSettle(*proposal.plan, facts_).empty();
+  if (saved) proposal.beside = FindIdsBeside(*saved, *fresh).size();
   return proposal;
 }
 
@@ -179,7 +181,7 @@ std::optional<ApplyRefusal> ClusterApply::FindRefusal(const Plan& plan, const Pl
   if (now.IsRefused()) return RefuseRuledOut(now);
   if (!options_.allow_half_cables) {
     if (auto refusal = RefuseIfAny(RefusalKind::kHalfCables,
-                                   FindHalfCables(plan, located_.fabric(), facts_))) {
+                                   FindHalfCables(plan, now, located_.fabric(), facts_))) {
       return refusal;
     }
   }
@@ -263,9 +265,10 @@ ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
       read_ahead_ ? Result<Plan>(*std::exchange(read_ahead_, std::nullopt)) : Replan({});
   if (!now) return {.refusal = ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {now.error()}}};
   located_ = LocatedCluster(cluster_, fabric_, facts_);
-  // What an earlier apply left was in the plan's facts, and is gone now.
+  // What an earlier apply left was in the plan's facts, and is gone now. To a saved plan other
+  // drift does not matter, whenever it came.
   const std::set<std::string> beside = FindIdsBeside(approved, *now);
-  if (!beside.empty() && (approved.Empty() || ended_unfinished_)) {
+  if (!is_saved_ && !beside.empty() && (approved.Empty() || ended_unfinished_)) {
     return {.refusal = ApplyRefusal{.kind = RefusalKind::kNewDrift}};
   }
   if (auto stale = RefuseIfAny(RefusalKind::kStale, FindMoved(approved, *now))) {
@@ -277,7 +280,10 @@ ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
     if (auto refusal = CheckCabling()) return {.refusal = std::move(refusal)};
   }
   keeper_.Begin(plan, facts_);
-  if (plan.Empty()) return Settle(plan, {.remaining = RemoveDropped(*now)});
+  if (plan.Empty()) {
+    return Settle(
+        plan, {.beside = beside.size(), .remaining = RemoveDropped(RemoveChanges(*now, beside))});
+  }
 
   ClusterApplyResult result{.report = RunConverge(plan, *now, beside), .beside = beside.size()};
   result.remaining = result.report->remaining;
@@ -320,7 +326,7 @@ ConvergeReport ClusterApply::RunConverge(const Plan& plan, const Plan& now,
 ClusterApplyResult ClusterApply::Settle(const Plan& plan, ClusterApplyResult result) {
   result.ledger_errors = keeper_.Settle(plan);
   if (result.ledger_errors.empty() && !passes_.empty() && !scope_.uninstall) {
-    result.ledger_errors = keeper_.RecordGeneration();
+    result.ledger_errors = keeper_.RecordGeneration(passes_, result.beside == 0);
   }
   if (result.ledger_errors.empty() && scope_.uninstall) {
     result.uninstall = keeper_.FinishUninstall(result.remaining);

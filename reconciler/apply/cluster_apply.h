@@ -80,6 +80,7 @@ struct Proposal {
   // nothing else is set but a refusal: end them, and propose again.
   std::vector<std::string> unfinished = {};
   bool needs_work = false;  // nodes or ledgers differ
+  std::size_t beside = 0;   // differences that a saved plan does not hold
 };
 
 struct ClusterApplyResult {
@@ -134,6 +135,12 @@ class ClusterApply {
   // Of what was committed; 0: nothing was.
   int FindGeneration() const { return passes_.empty() ? 0 : keeper_.generation(); }
 
+  // Of the apply that was begun, also where it was not committed; 0: none was.
+  int FindBegunGeneration() const { return keeper_.generation(); }
+
+  // From what was committed.
+  WayBack FindWayBack() const { return passes_.empty() ? WayBack() : keeper_.FindWayBack(); }
+
   // The nodes that could not be read at first, and are left out.
   std::vector<NodeName> ListAbsent() const;
 
@@ -165,6 +172,7 @@ class ClusterApply {
   ClusterFacts facts_ = {};
   std::map<NodeName, Error> absent_ = {};  // from the start
   bool ended_unfinished_ = false;
+  bool is_saved_ = false;          // what is proposed was saved before
   std::vector<Plan> passes_ = {};  // of a committed apply
   std::unique_ptr<Sessions> sessions_ = nullptr;
   std::optional<Plan> read_ahead_ =

@@ -85,18 +85,27 @@ class Run {
     if (RunPasses() && Prove() && !IsInterrupted()) Commit();
     if (report_.committed) {
       ReadBack();
-    } else if (!mixed_) {
+    } else if (!report_.commit_failed) {
       Revert();
     }
     if (!report_.converged && !report_.reverted) RecordNodeEnds();
-    // No node could commit, and each has reverted it on its own.
-    report_.reverted |=
-        mixed_ && std::all_of(report_.ends.begin(), report_.ends.end(),
-                              [](auto& one) { return one.second == NodeEnd::kAsBefore; });
+    if (report_.commit_failed) JudgeFailedCommit();
     return std::move(report_);
   }
 
  private:
+  // By now each node has decided on its own: without its peers' beacons it has reverted the plan,
+  // and with them it has committed.
+  void JudgeFailedCommit() {
+    const auto& ends = report_.ends;
+    report_.reverted = std::all_of(
+        ends.begin(), ends.end(), [](const auto& one) { return one.second == NodeEnd::kAsBefore; });
+    report_.committed =
+        !report_.reverted && std::all_of(ends.begin(), ends.end(), [&](const auto& one) {
+          return one.second == NodeEnd::kNew || !HasChanges(plan_, one.first);
+        });
+  }
+
   // The nodes that this run can reach.
   std::vector<const NodeSpec*> ListPresentNodes() const {
     std::vector<const NodeSpec*> nodes;
@@ -126,7 +135,7 @@ class Run {
     for (const Change* change : ListBlockedSince(was, is)) {
       if (IsUnreadable(*change)) return NodeEnd::kUnknown;
     }
-    return is.Empty() ? NodeEnd::kNew : NodeEnd::kMixed;
+    return RemoveChanges(is, options_.beside).Empty() ? NodeEnd::kNew : NodeEnd::kMixed;
   }
 
   // Nothing is committed that someone wanted stopped.
@@ -280,7 +289,7 @@ class Run {
     on_event_({EventType::kReady, "", "", ""});
     if (IsInterrupted()) return;  // the last moment: what comes later stops nothing any more
     report_.committed = RecordErrors(guard_.Commit());
-    mixed_ = !report_.committed;
+    report_.commit_failed = !report_.committed;
     if (report_.committed) RecordErrors(guard_.Finish());
   }
 
@@ -352,7 +361,6 @@ class Run {
   Journal journal_;
   Trials trials_ = {};
   Pairs reached_before_ = {};
-  bool mixed_ = false;  // some nodes have committed, and others could not
   ConvergeReport report_;
 };
 

@@ -47,6 +47,7 @@ struct ConvergeReport {
   Errors silent_beacons = {};             // committed although nodes did not reach these
   bool converged = false;                 // committed on every node, and nothing differs
   bool committed = false;                 // on every node, whatever was read afterwards
+  bool commit_failed = false;             // a node did not answer it; others may have committed
   bool reverted = false;                  // it failed, and every node is as it was before
   std::map<NodeName, NodeEnd> ends = {};  // when it neither converged nor was reverted
   std::vector<Plan> passes = {};          // as they were carried out

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -73,6 +74,23 @@ std::string ListHolders(const Histories& histories, int number) {
                      Join(without, ", "), without.size() == 1 ? "does" : "do");
 }
 
+// The node of `present` that has the name `earlier`, or had it before; nullptr: none.
+const NodeSpec* FindNodeNow(const ClusterSpec& present, const NodeName& earlier) {
+  if (const NodeSpec* node = present.FindNode(earlier)) return node;
+  const Value* now = present.settings.At({"moved", "nodes", earlier});
+  return now == nullptr ? nullptr : present.FindNode(now->ScalarText());
+}
+
+// The value of `key`; where there is no map, or none with that key, it is made.
+Value& FindOrAdd(Value& map, std::string_view key) {
+  if (!map.IsMap()) map.data = std::vector<Member>();
+  auto& members = std::get<std::vector<Member>>(map.data);
+  const auto found = std::find_if(members.begin(), members.end(),
+                                  [&](const Member& member) { return member.key == key; });
+  if (found != members.end()) return found->value;
+  return members.emplace_back(Member{.key = std::string(key)}).value;
+}
+
 template <class Number>
 Number ReadCount(const JsonReader& reader) {
   const std::int64_t count = reader.Integer();
@@ -103,7 +121,6 @@ std::string FormatGeneration(const GenerationInfo& info) {
                                  {"plan", info.plan},
                                  {"cluster", EncodeText(info.cluster)},
                                  {"manifest", EncodeText(info.manifest)},
-                                 {"manifest_digest", info.manifest_digest},
                                  {"time", info.time},
                                  {"by", EncodeText(info.by)},
                                  {"changes", info.changes}};
@@ -114,7 +131,8 @@ std::string FormatGeneration(const GenerationInfo& info) {
   if (!info.verification.empty()) json["verification"] = EncodeText(info.verification);
   if (info.rolled_back_to >= 0) json["rolled_back_to"] = info.rolled_back_to;
   json["manifest_text"] = EncodeText(info.manifest_text);
-  return Dump(json);
+  // On the first line, which is all that is read of it for a plan.
+  return fmt::format("{}{}\",", kGenerationStart, info.manifest_digest) + Dump(json).substr(1);
 }
 
 Result<GenerationInfo> ParseGeneration(const std::string& document) {
@@ -247,7 +265,7 @@ std::string DescribeRollback(const Histories& histories, const ChosenGeneration&
 Result<void> UseAccessOf(const ClusterSpec& present, ClusterSpec& earlier) {
   std::vector<std::string> missing;
   for (NodeSpec& node : earlier.nodes) {
-    const NodeSpec* now = present.FindNode(node.name);
+    const NodeSpec* now = FindNodeNow(present, node.name);
     if (now == nullptr) {
       missing.push_back(node.name);
       continue;
@@ -259,14 +277,29 @@ Result<void> UseAccessOf(const ClusterSpec& present, ClusterSpec& earlier) {
   return Fail(MakeUsageError(
       fmt::format("{} has {}, which {} does not have", MakePrintable(earlier.file),
                   Join(missing, ", "), present.file),
-      "addresses and access are taken from there: add what is missing, then roll back"));
+      "addresses and access are taken from there: add what is missing, then roll back; after a "
+      "rename, write `moved: {nodes: {OLD: NEW}}` instead"));
 }
 
-std::string BuildKeepGenerationsScript(int number, const std::string& document) {
+void ReverseMoves(const ClusterSpec& present, ClusterSpec& earlier) {
+  if (!present.former_name.empty() && present.former_name == earlier.name) {
+    earlier.former_name = present.name;
+  }
+  for (const NodeSpec& node : earlier.nodes) {
+    const NodeSpec* now = FindNodeNow(present, node.name);
+    if (now == nullptr || now->name == node.name) continue;
+    Value& moved = FindOrAdd(earlier.settings, "moved");
+    FindOrAdd(FindOrAdd(moved, "nodes"), now->name).data = node.name;
+  }
+}
+
+std::string BuildKeepGenerationsScript(int number, const std::string& document,
+                                       const std::string& ledger) {
   return AssignForShell({{"D", kStateFolder},
                          {"N", std::to_string(number)},
                          {"MOST", std::to_string(kMostGenerations)},
-                         {"DOCUMENT", document}}) +
+                         {"DOCUMENT", document},
+                         {"LEDGER", ledger}}) +
          std::string(kKeepGenerationsSh);
 }
 

@@ -66,16 +66,22 @@ Result<ChosenGeneration> ChooseForRollback(const Histories& histories, int numbe
 // Precondition: `chosen` comes from ChooseForRollback.
 std::string DescribeRollback(const Histories& histories, const ChosenGeneration& chosen);
 
-// How the nodes of `earlier` are reached becomes what `present` says: a manifest that nodes
-// remember decides over neither addresses nor logins. An error names the nodes that `present` does
-// not have.
+// How the nodes of `earlier` are reached becomes what `present` says, under the names that it says
+// they have now: a manifest that nodes remember decides over neither addresses nor logins. An error
+// names the nodes that `present` does not have.
 Result<void> UseAccessOf(const ClusterSpec& present, ClusterSpec& earlier);
+
+// What `present` says was renamed since `earlier` is renamed the other way in `earlier`, so that it
+// owns what was applied under the names of now. `earlier` is a manifest that nodes remember.
+void ReverseMoves(const ClusterSpec& present, ClusterSpec& earlier);
 
 // Generations that a node keeps, besides the last one with another manifest.
 constexpr int kMostGenerations = 50;
 
-// Writes the document of one generation where it is missing, and removes what is too old.
-std::string BuildKeepGenerationsScript(int number, const std::string& document);
+// Writes the document of one generation where it is missing, with it the ledger unless `ledger` is
+// empty, and removes what is too old.
+std::string BuildKeepGenerationsScript(int number, const std::string& document,
+                                       const std::string& ledger = {});
 
 // Replaces the document of one generation on a node that has it, by temporary file and rename.
 std::string BuildRecordVerificationScript(int number, const std::string& document);

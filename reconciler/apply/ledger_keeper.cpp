@@ -11,17 +11,33 @@
 #include "reconciler/planning/prune.h"
 
 namespace reconciler {
+namespace {
+
+bool HasMark(const std::string& content, const std::string& cluster) {
+  return IsOwnedFile(content, cluster) || RemoveBlocks(content, cluster) != content;
+}
+
+// Under the name that the cluster has, or had before.
+bool HasOurMark(const std::string& content, const ClusterSpec& cluster) {
+  return HasMark(content, cluster.name) ||
+         (!cluster.former_name.empty() && HasMark(content, cluster.former_name));
+}
+
+}  // namespace
 
 void LedgerKeeper::Begin(const Plan& plan, const ClusterFacts& facts) {
   facts_ = facts;
   generation_ = ComputeNextGeneration(facts);
   info_.plan = plan.id;
   info_.changes = plan.ChangeCount();
+  all_plugins_ = plan.only.empty();
 }
 
 LedgerHead LedgerKeeper::MakeLedgerHead(int generation) const {
-  LedgerHead head{
-      .cluster = cluster_.name, .generation = generation, .manifest_digest = cluster_.digest};
+  LedgerHead head{.cluster = cluster_.name,
+                  .generation = generation,
+                  .manifest_digest = cluster_.digest,
+                  .former_cluster = cluster_.former_name};
   for (const NodeSpec& node : cluster_.nodes) {
     head.nodes.push_back({node.name, node.id, node.address});
   }
@@ -85,10 +101,25 @@ Errors LedgerKeeper::Settle(const Plan& plan) {
   });
 }
 
-Errors LedgerKeeper::RecordGeneration() {
-  const std::string script = BuildKeepGenerationsScript(generation_, FormatGeneration(info_));
-  return RunOnNodes(ReadNodes(facts_), pool_, "the generation could not be recorded",
-                    [&](const NodeName&) { return script; });
+// With the manifest's digest, of a node that `passes` leave as it is and that has all of the
+// manifest; empty: the ledger stays. Its generation does, so that a saved plan for the node fits.
+std::string LedgerKeeper::FormatUnchangedLedger(const std::vector<Plan>& passes,
+                                                const NodeName& node) const {
+  const Ledger* old = FindOldLedger(node);
+  const bool is_changed = std::any_of(passes.begin(), passes.end(),
+                                      [&](const Plan& pass) { return HasChanges(pass, node); });
+  if (old == nullptr || is_changed) return {};
+  const Ledger ledger = UpdateLedger(*old, passes, node, MakeLedgerHead(old->generation));
+  return ledger.manifest_digest == old->manifest_digest ? "" : FormatLedger(ledger);
+}
+
+Errors LedgerKeeper::RecordGeneration(const std::vector<Plan>& passes, bool whole) {
+  const std::string document = FormatGeneration(info_);
+  return RunOnNodes(
+      ReadNodes(facts_), pool_, "the generation could not be recorded", [&](const NodeName& node) {
+        return BuildKeepGenerationsScript(
+            generation_, document, whole ? FormatUnchangedLedger(passes, node) : std::string());
+      });
 }
 
 std::vector<std::string> LedgerKeeper::ListUnledgered(const NodeFacts& facts) const {
@@ -96,10 +127,7 @@ std::vector<std::string> LedgerKeeper::ListUnledgered(const NodeFacts& facts) co
   if (Known(facts.ledger) != nullptr) return paths;
   for (const auto& [path, observed] : facts.files) {
     const FileState* file = Known(observed);
-    const bool ours =
-        file != nullptr && (IsOwnedFile(file->content, cluster_.name) ||
-                            RemoveBlocks(file->content, cluster_.name) != file->content);
-    if (ours) paths.push_back(path);
+    if (file != nullptr && HasOurMark(file->content, cluster_)) paths.push_back(path);
   }
   return paths;
 }

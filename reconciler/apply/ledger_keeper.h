@@ -55,9 +55,10 @@ class LedgerKeeper {
   // Writes their ledgers.
   Errors Settle(const Plan& plan);
 
-  // Lets every node that was read remember the generation, also one that it did not change, and
-  // drop what is too old. After a commit.
-  Errors RecordGeneration();
+  // Lets every node that was read remember the generation, also one that `passes` did not change,
+  // and drop what is too old. `whole`: no difference from the manifest was left beside them; then
+  // the ledger of such a node has the manifest's digest too. After a commit and Settle.
+  Errors RecordGeneration(const std::vector<Plan>& passes, bool whole);
 
   // The last step of an uninstall: where nothing of `remaining` is left, we leave nothing either. A
   // node with files of ours and without a ledger keeps its journals.
@@ -71,9 +72,13 @@ class LedgerKeeper {
 
   int generation() const { return generation_; }  // of this apply; 0 before Begin
 
+  // From this apply.
+  WayBack FindWayBack() const { return reconciler::FindWayBack(cluster_, facts_, all_plugins_); }
+
  private:
   LedgerHead MakeLedgerHead(int generation) const;
   const Ledger* FindOldLedger(const NodeName& node) const;
+  std::string FormatUnchangedLedger(const std::vector<Plan>& passes, const NodeName& node) const;
   std::vector<std::string> ListUnledgered(const NodeFacts& facts) const;
   bool NeedsLedger(const Plan& plan, const NodeName& node, const NodeFacts& facts) const;
   std::vector<const NodeSpec*> ReadNodes(const ClusterFacts& facts) const;
@@ -84,6 +89,7 @@ class LedgerKeeper {
   NodePool& pool_;
   ClusterFacts facts_ = {};  // before the apply
   int generation_ = 0;       // of this apply
+  bool all_plugins_ = true;  // of the plan that is applied
 };
 
 }  // namespace reconciler

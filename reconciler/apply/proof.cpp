@@ -12,6 +12,7 @@
 #include "reconciler/fabric/link_local.h"
 #include "reconciler/model/find.h"
 #include "reconciler/node/frames.h"
+#include "reconciler/planning/half_cable.h"
 #include "reconciler/planning/plan_compare.h"
 
 namespace reconciler {
@@ -91,6 +92,17 @@ std::string DescribePair(PairState state, int mtu) {
   return {};
 }
 
+// Whether one of these ports is the pair's on this rail.
+bool HasEndAmong(const std::vector<const Change*>& ports, const PairOnRail& pair,
+                 const Segment& segment) {
+  return std::any_of(segment.ports.begin(), segment.ports.end(), [&](const RailPort& end) {
+    if (end.node != pair.from && end.node != pair.to) return false;
+    return std::any_of(ports.begin(), ports.end(), [&](const Change* port) {
+      return port->node == end.node && port->name == end.netdev;
+    });
+  });
+}
+
 }  // namespace
 
 Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes, NodePool& pool,
@@ -141,6 +153,7 @@ Errors FindUnprovenPairs(const Pairs& before, const Pairs& after, const Plan& pl
   ForEachChange(plan, [&](const Change& change) {
     if (change.impact == Impact::kLinkFlap) set.insert(change.node);
   });
+  const std::vector<const Change*> blocked = ListBlockedPorts(plan, fabric);
   Errors errors;
   for (const auto& [pair, state] : after) {
     if (state == PairState::kAnswers) continue;
@@ -149,8 +162,10 @@ Errors FindUnprovenPairs(const Pairs& before, const Pairs& after, const Plan& pl
     const bool lost_link = state == PairState::kNoCarrier && found != before.end() &&
                            found->second != PairState::kNoCarrier;
     if (state == PairState::kNoCarrier && !lost_link) continue;
-    if (!worked && !lost_link && !set.contains(pair.from) && !set.contains(pair.to)) continue;
     const Segment& segment = fabric.segments.at(static_cast<std::size_t>(pair.rail));
+    const bool is_set =
+        (set.contains(pair.from) || set.contains(pair.to)) && !HasEndAmong(blocked, pair, segment);
+    if (!worked && !lost_link && !is_set) continue;
     errors.push_back(
         {.kind = ErrorKind::kApply,
          .message =

@@ -41,8 +41,8 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
                  Moment moment);
 
 // The pairs that must answer after an apply and do not: those that answered before it, and those
-// whose link the plan itself sets. What was broken before and is not touched is for verify to
-// report.
+// whose link the plan itself sets, as long as neither end is blocked. What was broken before and is
+// not touched is for verify to report.
 Errors FindUnprovenPairs(const Pairs& before, const Pairs& after, const Plan& plan,
                          const Fabric& fabric);
 

@@ -14,18 +14,26 @@ using Joint = std::pair<CageId, CageId>;  // in order
 
 Joint MakeJoint(const CageId& a, const CageId& b) { return a < b ? Joint{a, b} : Joint{b, a}; }
 
-// Cables that are there and that no one declared.
+// Cables that are there and that no one declared. Two cages that should be on a switch find each
+// other through it.
 std::vector<Joint> FindUndeclared(const ObservedCabling& observed,
                                   const std::vector<CableVerdict>& verdicts) {
   std::set<Joint> joints;
+  std::set<CageId> on_switch;
   for (const auto& [id, cage] : observed.cages()) {
     if (cage.neighbours.cages.size() == 1)
       joints.insert(MakeJoint(id, *cage.neighbours.cages.begin()));
   }
   for (const CableVerdict& verdict : verdicts) {
-    if (verdict.cable.is_switch) continue;
-    joints.erase(MakeJoint(verdict.cable.ends[0], verdict.cable.ends[1]));
+    if (verdict.cable.is_switch) {
+      on_switch.insert(verdict.cable.ends.begin(), verdict.cable.ends.end());
+    } else {
+      joints.erase(MakeJoint(verdict.cable.ends[0], verdict.cable.ends[1]));
+    }
   }
+  std::erase_if(joints, [&](const Joint& joint) {
+    return on_switch.contains(joint.first) && on_switch.contains(joint.second);
+  });
   return {joints.begin(), joints.end()};
 }
 

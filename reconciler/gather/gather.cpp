@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/found/locate_ports.h"
 #include "reconciler/gather/gather_script.h"
@@ -15,11 +16,13 @@ namespace {
 constexpr std::string_view kJournal = "/var/lib/spark-reconcile/journal/";
 constexpr std::string_view kStates = "/var/lib/spark-reconcile/journal/*/state";
 constexpr std::string_view kLease = "/var/lib/spark-reconcile/lease";
+constexpr std::string_view kGenerations = "/var/lib/spark-reconcile/generations/";
+constexpr std::string_view kGenerationFiles = "/var/lib/spark-reconcile/generations/*.json";
 
 std::vector<Read> ListOwnReads() {
-  return {ReadFile{std::string(kLedgerFile)}, ReadFile{std::string(kLockFile)},
-          ReadListed{std::string(kOwnedList)}, ReadValues{std::string(kStates)},
-          ReadValue{std::string(kLease)}};
+  return {ReadFile{std::string(kLedgerFile)},        ReadFile{std::string(kLockFile)},
+          ReadListed{std::string(kOwnedList)},       ReadValues{std::string(kStates)},
+          ReadValues{std::string(kGenerationFiles)}, ReadValue{std::string(kLease)}};
 }
 
 Observed<Ledger> ReadObservedLedger(const Observed<FileState>& file) {
@@ -32,11 +35,33 @@ Observed<Ledger> ReadObservedLedger(const Observed<FileState>& file) {
   return std::move(*ledger);
 }
 
+std::string ReadGenerationDigest(const Observed<std::string>& first_line) {
+  const std::string* line = Known(first_line);
+  if (line == nullptr || !line->starts_with(kGenerationStart)) return {};
+  const std::size_t end = line->find('"', kGenerationStart.size());
+  if (end == std::string::npos) return {};
+  return line->substr(kGenerationStart.size(), end - kGenerationStart.size());
+}
+
+// By the names of the files, and the first line of the newest: no process is started for them.
+void ReadNewestGeneration(const ProbeReply& raw, NodeFacts& facts) {
+  constexpr std::string_view kSuffix = ".json";
+  for (const auto& [path, value] : raw.values) {
+    if (!path.starts_with(kGenerations) || !path.ends_with(kSuffix)) continue;
+    const std::size_t length = path.size() - kGenerations.size() - kSuffix.size();
+    const auto number = ParseNumber<int>(path.substr(kGenerations.size(), length));
+    if (!number || *number > kLargestGeneration || *number <= facts.newest_generation) continue;
+    facts.newest_generation = *number;
+    facts.newest_digest = ReadGenerationDigest(value);
+  }
+}
+
 // The engine's own reads become facts and leave the reply, where plugins do not look for them.
 void ReadLedgerFact(ProbeReply& raw, NodeFacts& facts) {
   facts.ledger = ReadObservedLedger(raw.files[std::string(kLedgerFile)]);
   raw.files.erase(std::string(kLedgerFile));
   raw.files.erase(std::string(kOwnedList));
+  ReadNewestGeneration(raw, facts);
   for (const auto& [path, value] : raw.values) {
     const std::string* state = Known(value);
     if (!path.starts_with(kJournal) || state == nullptr) continue;

@@ -3,9 +3,10 @@
 # Functions that read a node in one go; the calls follow. Values: ROOT, a folder that stands for /, LARGEST in bytes, and
 # `together`, see gather_command.
 
-# Sorts every candidate into F (regular, to be read), L (link), D (not there), U (not readable), O (something else).
+# Sorts every candidate into F (regular, to be read), L (link), N (link to /dev/null), D (not there), U (not readable), O (something
+# else).
 look() {
-  if [ -L "$1" ]; then t=L
+  if [ -L "$1" ]; then if [ "$1" -ef /dev/null ]; then t=N; else t=L; fi
   elif [ -f "$1" ]; then if [ -r "$1" ]; then t=F; else t=U; fi
   elif [ -e "$1" ]; then t=O
   elif [ -d "${1%/*}" ] && [ ! -x "${1%/*}" ]; then t=U

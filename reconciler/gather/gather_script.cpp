@@ -143,6 +143,9 @@ Files ParseFiles(const Frame& listing, const Frame& stat, const Frame& content,
       case 'L':
         files[path] = Unknown{"is a symbolic link"};
         break;
+      case 'N':
+        files[path] = Unknown{std::string(kLinkToNull)};
+        break;
       case 'U':
         files[path] = Unknown{"permission denied"};
         break;

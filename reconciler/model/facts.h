@@ -130,6 +130,10 @@ struct NodeFacts {
   StorageFacts storage;
   ApplyFacts apply;
   Observed<Ledger> ledger = Absent{};  // what we changed on it before
+  // The largest number of a generation that it keeps; 0: none. The ledger has that of the node's
+  // own last change, which may be a smaller one.
+  int newest_generation = 0;
+  std::string newest_digest = {};  // of that generation's manifest; empty: not known
   bool operator==(const NodeFacts&) const = default;
 };
 
@@ -155,6 +159,11 @@ constexpr auto Describe(const T*) {
       Field{"storage", &T::storage, "Volumes over the network.", FieldRule::kLeftOut},
       Field{"apply", &T::apply, "An apply without an end.", FieldRule::kLeftOut},
       Field{"ledger", &T::ledger, "What we changed on the node before."},
+      Field{"newest_generation", &T::newest_generation,
+            "The largest number of a generation that the node keeps.", FieldRule::kLeftOut},
+      Field{"newest_digest", &T::newest_digest,
+            "The digest of that generation's manifest; left out where it is not known.",
+            FieldRule::kLeftOut},
       Field{"session", &T::session, "How the node was reached."});
 }
 

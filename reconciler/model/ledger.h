@@ -45,6 +45,13 @@ struct LedgerNode {
   bool operator==(const LedgerNode&) const = default;
 };
 
+// No generation has a larger number: what a node says beyond that is none.
+inline constexpr int kLargestGeneration = 1'000'000'000;
+
+// How the document of a generation begins; the digest of its manifest and '"' follow. Versions
+// before this one have the digest on a later line.
+inline constexpr std::string_view kGenerationStart = R"({"manifest_digest": ")";
+
 // What each node remembers of us, in kLedgerFile. Invariant: no two entries with the same id.
 struct Ledger {
   std::string cluster;

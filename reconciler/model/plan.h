@@ -58,6 +58,8 @@ struct Change {
   std::optional<FileState> before = std::nullopt;  // of a file that is there
   PruneCommands prune_commands;                    // how it is pruned later (see Resource)
   bool prune = false;                              // prunes what the manifest no longer requires
+  // Only of a prune, from Plugin::check_prune to the planner; empty in a plan. As Resource::needs.
+  std::vector<std::string> needs;
   // What it is compared by, where that is a text that is known; "": it shall not be there.
   std::optional<std::string> desired = std::nullopt;
   ChangeCause cause;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -15,6 +16,15 @@ namespace reconciler {
 struct ReadFile {
   std::string path;
 };
+
+// Why a link to /dev/null is Unknown: its owner has nothing read there, nor from a file of that
+// name in a folder that comes after this one.
+inline constexpr std::string_view kLinkToNull = "is a link to /dev/null";
+
+inline bool IsLinkToNull(const Observed<FileState>& file) {
+  const auto* unknown = std::get_if<Unknown>(&file);
+  return unknown != nullptr && unknown->why == kLinkToNull;
+}
 
 // Files whose names match a shell pattern. Precondition: the pattern is a constant of the plugin
 // (letters, digits, / . _ - * ? only), never text from the manifest or from a node.

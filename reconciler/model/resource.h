@@ -49,6 +49,9 @@ struct OtherOwner {
 struct PruneCommands {
   std::vector<RunCommand> before;
   std::vector<RunCommand> after;
+  // They are about a part of the thing that was not managed when the ledger got its entry, which
+  // has them too from now on. Otherwise an entry that is there keeps what it has.
+  bool adds = false;
   bool operator==(const PruneCommands&) const = default;
 };
 
@@ -63,8 +66,9 @@ struct Resource {
   // Another owner configures it too, so that what is observed may last until the next boot or
   // re-plug only: it does not hold, whatever its state is.
   bool contested = false;
-  // What to do when they differ. Empty for a file: the engine writes it (or removes it). Revert
-  // runs when a later step of the same apply fails; files are restored from the journal.
+  // What to do when they differ. For a file, what follows its write or removal, which is the
+  // engine's. Revert runs when a later step of the same apply fails; files are restored from the
+  // journal.
   std::vector<Action> apply;
   std::vector<Action> revert;
   Trial trial;  // only for a file

@@ -10,13 +10,14 @@
 namespace reconciler {
 namespace {
 
-using RequiredChanges = std::map<std::string, Change*>;
+using Changes = std::map<std::string, Change*>;  // by id
 
-RequiredChanges IndexRequired(Plan& plan) {
-  RequiredChanges changes;
+// Those that prune, or the others.
+Changes IndexChanges(Plan& plan, bool prune) {
+  Changes changes;
   for (Stage& stage : plan.stages) {
     for (Change& change : stage.changes) {
-      if (!change.prune) changes.emplace(change.Id(), &change);
+      if (change.prune == prune) changes.emplace(change.Id(), &change);
     }
   }
   return changes;
@@ -25,11 +26,10 @@ RequiredChanges IndexRequired(Plan& plan) {
 bool IsBlocked(const Change& change) { return change.change == ChangeKind::kBlocked; }
 
 // nullptr: nothing that it needs is blocked.
-const Change* FindBlockedNeed(const std::vector<std::string>& needs,
-                              const RequiredChanges& changes) {
+const Change* FindBlockedNeed(const std::vector<std::string>& needs, const Changes& required) {
   for (const std::string& id : needs) {
-    const auto found = changes.find(id);
-    if (found != changes.end() && IsBlocked(*found->second)) return found->second;
+    const auto found = required.find(id);
+    if (found != required.end() && IsBlocked(*found->second)) return found->second;
   }
   return nullptr;
 }
@@ -42,14 +42,14 @@ std::string ExplainNeed(const Change& cause, const std::vector<std::string>& onl
   return why;
 }
 
-// Whether any change was blocked.
-bool BlockNeeding(const Needs& needs, const RequiredChanges& changes,
+// Whether any of `changes` was blocked.
+bool BlockNeeding(const Needs& needs, const Changes& required, const Changes& changes,
                   const std::vector<std::string>& only) {
   bool blocked = false;
   for (const auto& [id, needed] : needs) {
     const auto found = changes.find(id);
     if (found == changes.end() || IsBlocked(*found->second)) continue;
-    const Change* cause = FindBlockedNeed(needed, changes);
+    const Change* cause = FindBlockedNeed(needed, required);
     if (cause == nullptr) continue;
     Change& change = *found->second;
     Block(change, "plan-need-blocked", ExplainNeed(*cause, only));
@@ -60,7 +60,7 @@ bool BlockNeeding(const Needs& needs, const RequiredChanges& changes,
 
 using Links = std::map<std::pair<NodeName, std::string>, Change*>;  // by node and netdev
 
-Links IndexLinks(const RequiredChanges& changes) {
+Links IndexLinks(const Changes& changes) {
   Links links;
   for (const auto& [id, change] : changes) {
     if (change->is_link) links.emplace(std::pair(change->node, change->name), change);
@@ -94,13 +94,15 @@ bool BlockOtherEnds(const std::vector<Segment>& segments, const Links& links) {
 }  // namespace
 
 void BlockDependents(const Needs& needs, const std::vector<Segment>& segments, Plan& plan) {
-  const RequiredChanges changes = IndexRequired(plan);
-  const Links links = IndexLinks(changes);
+  const Changes required = IndexChanges(plan, /*prune=*/false);
+  const Changes prunes = IndexChanges(plan, /*prune=*/true);
+  const Links links = IndexLinks(required);
   bool blocked = true;
   while (blocked) {  // each round blocks a change, so that it ends
     blocked = BlockOtherEnds(segments, links);
-    blocked |= BlockNeeding(needs, changes, plan.only);
+    blocked |= BlockNeeding(needs, required, required, plan.only);
   }
+  BlockNeeding(needs, required, prunes, plan.only);  // nothing needs a prune
 }
 
 }  // namespace reconciler

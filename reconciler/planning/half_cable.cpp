@@ -55,19 +55,22 @@ const Change* FindLinkChange(const Plan& plan, const RailPort& port) {
   return nullptr;
 }
 
+bool ChangesLink(const Change* change) {
+  return change != nullptr && change->change != ChangeKind::kBlocked;
+}
+
 // Why this end stays as it is although it should not; empty: it changes, or holds already.
-std::string ExplainStuck(const Plan& plan, const RailPort& port) {
+std::string ExplainStuck(const Plan& plan, const Plan& now, const RailPort& port) {
   const PlanNode* node = FindNode(plan, port.node);
   // An uninstall of one node is meant to cut it off.
   if (node == nullptr) return plan.uninstall ? "" : "it is not part of this apply";
   if (!node->unreachable.empty()) return "not reached: " + node->unreachable;
   const Change* change = FindLinkChange(plan, port);
+  if (change == nullptr && !plan.uninstall && ChangesLink(FindLinkChange(now, port))) {
+    return port.netdev + " differs there too, and is not in the plan: make a new one";
+  }
   if (change == nullptr || change->change != ChangeKind::kBlocked) return {};
   return change->name + " is blocked: " + change->detail;
-}
-
-bool ChangesLink(const Change* change) {
-  return change != nullptr && change->change != ChangeKind::kBlocked;
 }
 
 // Whether it matters that the change is made at this end only.
@@ -96,6 +99,23 @@ void AddHalfCable(const Change& change, const RailPort& other, const std::string
                    .nodes = {change.node}});
 }
 
+std::vector<Diagnostic> ListHalfCables(const Plan& plan, const Plan& now, const Fabric& fabric,
+                                       const ClusterFacts& facts) {
+  std::vector<Diagnostic> found;
+  for (const Segment& segment : fabric.segments) {
+    for (const RailPort& port : segment.ports) {
+      const Change* change = FindLinkChange(plan, port);
+      if (!ChangesLink(change) || !NeedsOtherEnd(segment, port, *change, facts)) continue;
+      for (const RailPort& other : segment.ports) {
+        const bool is_free = other.node == port.node || MayChangeAlone(port, other, fabric, facts);
+        const std::string why = is_free ? "" : ExplainStuck(plan, now, other);
+        if (!why.empty()) AddHalfCable(*change, other, why, found);
+      }
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<Segment> ListJointCables(const Fabric& fabric, const ClusterFacts& facts) {
@@ -112,25 +132,13 @@ std::vector<Segment> ListJointCables(const Fabric& fabric, const ClusterFacts& f
 
 std::vector<Diagnostic> DiagnoseHalfCables(const Plan& plan, const Fabric& fabric,
                                            const ClusterFacts& facts) {
-  std::vector<Diagnostic> found;
-  for (const Segment& segment : fabric.segments) {
-    for (const RailPort& port : segment.ports) {
-      const Change* change = FindLinkChange(plan, port);
-      if (!ChangesLink(change) || !NeedsOtherEnd(segment, port, *change, facts)) continue;
-      for (const RailPort& other : segment.ports) {
-        const bool is_free = other.node == port.node || MayChangeAlone(port, other, fabric, facts);
-        const std::string why = is_free ? "" : ExplainStuck(plan, other);
-        if (!why.empty()) AddHalfCable(*change, other, why, found);
-      }
-    }
-  }
-  return found;
+  return ListHalfCables(plan, plan, fabric, facts);
 }
 
-std::vector<std::string> FindHalfCables(const Plan& plan, const Fabric& fabric,
+std::vector<std::string> FindHalfCables(const Plan& plan, const Plan& now, const Fabric& fabric,
                                         const ClusterFacts& facts) {
   std::set<std::string> lines;
-  for (const Diagnostic& one : DiagnoseHalfCables(plan, fabric, facts)) {
+  for (const Diagnostic& one : ListHalfCables(plan, now, fabric, facts)) {
     for (const NodeName& node : one.nodes) lines.insert(node + ": " + one.message);
   }
   return {lines.begin(), lines.end()};

@@ -21,8 +21,9 @@ std::vector<Segment> ListJointCables(const Fabric& fabric, const ClusterFacts& f
 std::vector<Diagnostic> DiagnoseHalfCables(const Plan& plan, const Fabric& fabric,
                                            const ClusterFacts& facts);
 
-// The same, one line each, for which an apply is refused.
-std::vector<std::string> FindHalfCables(const Plan& plan, const Fabric& fabric,
+// The same, one line each, for which an apply is refused. `now`: all that differs now. An end that
+// differs and that `plan` leaves alone, as a saved one does with what was not in it, does not hold.
+std::vector<std::string> FindHalfCables(const Plan& plan, const Plan& now, const Fabric& fabric,
                                         const ClusterFacts& facts);
 
 // The ports of the fabric that are blocked, in the fabric's order: there is no use in measuring it.

@@ -54,6 +54,20 @@ LedgerEntry MakeEntry(const Change& change, const Names& ours) {
   return entry;
 }
 
+// See PruneCommands::adds. What came last is pruned first.
+void AddOriginal(const PruneCommands& added, LedgerEntry& entry) {
+  for (const RunCommand& command : added.before) {
+    const Action action = command;
+    const auto end = entry.original.end();
+    if (std::find(entry.original.begin(), end, action) != end) continue;
+    entry.original.insert(entry.original.begin(), action);
+  }
+  for (const RunCommand& command : added.after) {
+    const auto end = entry.triggers.end();
+    if (std::find(entry.triggers.begin(), end, command) == end) entry.triggers.push_back(command);
+  }
+}
+
 // Others wrote into the file since we did: what they wrote is what stays when we go.
 void KeepEdits(const Change& change, const Names& ours, LedgerEntry& entry) {
   if (!entry.shared || !change.before || ComputeSha256Hex(change.before->content) == entry.digest)
@@ -78,6 +92,8 @@ void UpdateEntry(const Change& change, const LedgerHead& head, const Names& ours
   if (entry == entries.end()) {
     entries.push_back(MakeEntry(change, ours));
     entry = entries.end() - 1;
+  } else if (change.prune_commands.adds) {
+    AddOriginal(change.prune_commands, *entry);
   }
   // Someone made again what we had removed: what stood there last is what comes back.
   const Action* removal = FindFileAction(change.actions);
@@ -139,6 +155,22 @@ bool IsWhole(const Plan& plan, const NodeName& node, const Ledger& ledger) {
   });
 }
 
+bool WasNeverAppliedTo(const NodeFacts* node) {
+  return Known(node->ledger) == nullptr && node->newest_generation == 0;
+}
+
+// Whether a rollback to `number`, the newest one, returns the node to what it was: the whole of
+// that generation's manifest was applied to it, and it is another one, with the names that the
+// ledger has.
+bool HasGeneration(const NodeFacts& node, int number, const ClusterSpec& cluster) {
+  const Ledger* ledger = Known(node.ledger);
+  return ledger != nullptr && node.newest_generation == number && ledger->cluster == cluster.name &&
+         (node.newest_digest.empty() || node.newest_digest == ledger->manifest_digest) &&
+         ledger->manifest_digest != cluster.digest &&
+         std::all_of(ledger->nodes.begin(), ledger->nodes.end(),
+                     [&](const LedgerNode& one) { return cluster.FindNode(one.name) != nullptr; });
+}
+
 }  // namespace
 
 bool HasState(const NodeFacts& facts) {
@@ -153,7 +185,9 @@ Ledger UpdateLedger(const Ledger& old, const std::vector<Plan>& applied, const N
                 .nodes = head.nodes,
                 .entries = old.entries};
   Names ours = {head.cluster};
-  if (!old.cluster.empty()) ours.insert(old.cluster);
+  for (const std::string& former : {old.cluster, head.former_cluster}) {
+    if (!former.empty()) ours.insert(former);
+  }
   const auto drop = [&](const std::string& id) {
     std::erase_if(ledger.entries, [&](const LedgerEntry& entry) { return entry.Id() == id; });
   };
@@ -186,9 +220,32 @@ Ledger UpdateLedger(const Ledger& old, const std::vector<Plan>& applied, const N
 int ComputeNextGeneration(const ClusterFacts& facts) {
   int newest = 0;
   for (const auto& [name, node] : facts.nodes) {
+    newest = std::max(newest, node.newest_generation);
     if (const Ledger* ledger = Known(node.ledger)) newest = std::max(newest, ledger->generation);
   }
-  return newest + 1;
+  return std::min(newest, kLargestGeneration - 1) + 1;
+}
+
+WayBack FindWayBack(const ClusterSpec& cluster, const ClusterFacts& before, bool all_plugins) {
+  std::vector<const NodeFacts*> read;
+  for (const NodeSpec& node : cluster.nodes) {
+    const auto found = before.nodes.find(node.name);
+    if (found != before.nodes.end()) read.push_back(&found->second);
+  }
+  if (read.empty()) return {};
+  const bool whole = read.size() == cluster.nodes.size();
+  if (std::all_of(read.begin(), read.end(), WasNeverAppliedTo)) {
+    WayBack uninstall{.kind = WayBackKind::kUninstall};
+    if (whole) return uninstall;
+    for (const NodeFacts* node : read) uninstall.nodes.push_back(node->node);
+    return uninstall;
+  }
+  const int number = ComputeNextGeneration(before) - 1;
+  const bool rolls_back =
+      whole && all_plugins && std::all_of(read.begin(), read.end(), [&](const NodeFacts* node) {
+        return HasGeneration(*node, number, cluster);
+      });
+  return {.kind = rolls_back ? WayBackKind::kRollback : WayBackKind::kNone};
 }
 
 std::vector<LedgerNode> FindRemovedNodes(const ClusterSpec& cluster, const ClusterFacts& facts) {

@@ -103,4 +103,14 @@ Errors CheckMayApply(const ClusterSpec& cluster, const ClusterFacts& facts,
   return errors;
 }
 
+std::string ExplainRefusal(const ClusterSpec& cluster, const ClusterFacts& facts,
+                           const Plan& plan) {
+  std::string text = FormatErrors(CheckMayApply(cluster, facts, /*allow_node_removal=*/false));
+  if (!text.empty()) return text;
+  for (const Diagnostic& one : plan.diagnostics) {
+    if (one.severity == Severity::kBlocks && one.change.empty()) text += FormatDiagnostic(one);
+  }
+  return text;
+}
+
 }  // namespace reconciler

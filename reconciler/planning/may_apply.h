@@ -7,6 +7,7 @@
 #include "reconciler/base/error.h"
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/facts.h"
+#include "reconciler/model/plan.h"
 
 namespace reconciler {
 
@@ -18,5 +19,9 @@ std::vector<Diagnostic> DiagnoseForbidden(const ClusterSpec& cluster, const Clus
 // `allow_node_removal`).
 Errors CheckMayApply(const ClusterSpec& cluster, const ClusterFacts& facts,
                      bool allow_node_removal);
+
+// What an apply of `plan` says when it refuses the plan as a whole with exit code 1, unless it is
+// given an option; empty: it does not refuse it so.
+std::string ExplainRefusal(const ClusterSpec& cluster, const ClusterFacts& facts, const Plan& plan);
 
 }  // namespace reconciler

@@ -258,6 +258,8 @@ Plan SelectChanges(Plan fresh, const Plan& saved) {
 
 namespace {
 
+constexpr const char* kPlanAgain = "make a new plan and review it";
+
 using ChangesById = std::map<std::string, const Change*>;
 
 ChangesById IndexChanges(const Plan& plan) {
@@ -274,11 +276,15 @@ const Change* FindIn(const ChangesById& changes, const Change& change) {
 }
 
 // The fields in which two changes differ, named as in the plan's JSON, which holds all of them.
+// Jobs come and go: what a change interrupts is looked at for itself, by what runs at the time.
 std::vector<std::string> ListDifferentFields(const Change& saved, const Change& fresh) {
+  constexpr const char* kLeftOut = "interrupts";
   std::vector<std::string> fields;
   if (saved == fresh) return fields;
-  const nlohmann::ordered_json then = ToJson(saved);
-  const nlohmann::ordered_json now = ToJson(fresh);
+  nlohmann::ordered_json then = ToJson(saved);
+  nlohmann::ordered_json now = ToJson(fresh);
+  then.erase(kLeftOut);
+  now.erase(kLeftOut);
   for (const auto& [field, value] : then.items()) {
     if (!now.contains(field) || now.at(field) != value) fields.push_back(field);
   }
@@ -342,18 +348,29 @@ Errors FindOtherGenerations(const Plan& saved, const Plan& fresh) {
   return errors;
 }
 
+Error MakeOtherManifestError(const std::string& manifest) {
+  return {.kind = ErrorKind::kStale,
+          .message = fmt::format("{} changed since the plan was made", manifest)};
+}
+
 Errors FindOtherInputs(const Plan& saved, const Plan& fresh) {
   Errors errors;
   if (saved.spec_digest != fresh.spec_digest) {
-    errors.push_back(
-        {.kind = ErrorKind::kStale,
-         .message = fmt::format("{} changed since the plan was made", fresh.manifest)});
+    errors.push_back(MakeOtherManifestError(fresh.manifest));
   }
   for (const PlanNode& node : fresh.nodes) {
     if (node.unreachable.empty() || !HasChanges(saved, node.name)) continue;
     errors.push_back({.kind = ErrorKind::kStale,
                       .message = "cannot be read now: " + MakePrintable(node.unreachable),
                       .context = {node.name}});
+  }
+  for (const PlanNode& then : saved.nodes) {
+    const PlanNode* now = FindNode(fresh, then.name);
+    if (then.unreachable.empty() || now == nullptr || !now->unreachable.empty()) continue;
+    errors.push_back(
+        {.kind = ErrorKind::kStale,
+         .message = "was not read when the plan was made: " + MakePrintable(then.unreachable),
+         .context = {then.name}});
   }
   return errors;
 }
@@ -379,18 +396,21 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
           {.kind = ErrorKind::kStale, .message = std::move(why), .context = {change.node}});
     }
   }
-  if (!errors.empty()) errors.back().hint = "make a new plan and review it";
+  if (!errors.empty()) errors.back().hint = kPlanAgain;
   return errors;
 }
 
+Result<void> CheckSameManifest(const Plan& saved, const ClusterSpec& cluster) {
+  if (saved.spec_digest == cluster.digest) return {};
+  Error error = MakeOtherManifestError(cluster.file);
+  error.hint = kPlanAgain;
+  return Fail(std::move(error));
+}
+
 Errors FindMoved(Plan approved, const Plan& now) {
-  const ChangesById changes = IndexChanges(now);
   for (Stage& stage : approved.stages) {
     std::erase_if(stage.changes,
                   [](const Change& change) { return change.change == ChangeKind::kBlocked; });
-    for (Change& change : stage.changes) {
-      if (const Change* is = FindIn(changes, change)) change.interrupts = is->interrupts;
-    }
   }
   return FindStale(approved, now);
 }

@@ -90,12 +90,17 @@ Plan SelectChanges(Plan fresh, const Plan& saved);
 // same states as `before` did, and no others. Changes that declare no revert are not counted.
 Errors FindNotReverted(const Plan& before, const Plan& fresh);
 
+// Whether `cluster` is what `saved` was made of, as a kStale error where it is not: what is in
+// `saved`, such as its nodes, need not exist in `cluster` then.
+Result<void> CheckSameManifest(const Plan& saved, const ClusterSpec& cluster);
+
 // What moved since `saved` was made, as one kStale error per change; empty: the plan still fits.
-// A change fits when the fresh plan has the same one, in every field; other drift does not matter.
+// A change fits when the fresh plan has the same one, in every field but `interrupts`: what runs
+// now is looked at for itself. Other drift does not matter.
+// A node that could not be read then and is read now makes it stale: nothing of it was reviewed.
 Errors FindStale(const Plan& saved, const Plan& fresh);
 
-// The same for a plan that was approved a moment ago. What is blocked by now is not counted, nor
-// are the jobs that come and go: what runs now is looked at for itself.
+// The same for a plan that was approved a moment ago. What is blocked by now is not counted.
 Errors FindMoved(Plan approved, const Plan& now);
 
 }  // namespace reconciler

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "reconciler/base/digest.h"
 #include "reconciler/base/last_result.h"
@@ -260,6 +261,7 @@ class Planner {
         continue;
       }
       BlockIfNul(change);
+      if (!change.needs.empty()) needs_.emplace(change.Id(), std::exchange(change.needs, {}));
       checked.push_back(std::move(change));
     }
     prunes.changes = std::move(checked);
@@ -447,14 +449,7 @@ class Planner {
       Append({{.code = "plan-uninstall",
                .message = "everything in the nodes' ledgers is pruned; max_prune does not apply"}});
     }
-    for (const LedgerNode& node : FindRemovedNodes(cluster_, facts_)) {
-      Append({{.code = "plan-node-removed",
-               .message = fmt::format("{} ({}) was applied to and is no longer in the manifest: "
-                                      "nothing is done about it",
-                                      node.name, node.address),
-               .next_step = "add it to the manifest again, or give apply --allow-node-removal",
-               .subject = node.name}});
-    }
+    AddRemovedNodes();
     for (const auto& [name, node] : facts_.nodes) {
       if (!IsNameSelected(scope_.nodes, name) || Known(node.apply.lease) == nullptr) continue;
       if (std::string text = FormatApplyState(node); !text.empty()) {
@@ -464,6 +459,20 @@ class Planner {
     Append(DiagnoseUnfinished(facts_, scope_.nodes));
     MergeEqual(plan_.diagnostics);
     SortBySeverity(plan_.diagnostics);
+  }
+
+  // Until a person accepts it, every apply is refused: that is more than a note.
+  void AddRemovedNodes() {
+    const bool is_accepted = scope_.allow_node_removal || scope_.uninstall;
+    for (const LedgerNode& node : FindRemovedNodes(cluster_, facts_)) {
+      Append({{.severity = is_accepted ? Severity::kInforms : Severity::kWarns,
+               .code = "plan-node-removed",
+               .message = fmt::format("{} ({}) was applied to and is no longer in the manifest: "
+                                      "nothing is done about it",
+                                      node.name, node.address),
+               .next_step = "add it to the manifest again, or give apply --allow-node-removal",
+               .subject = node.name}});
+    }
   }
 
   // Notes on the manifest alone are advice for who writes it: who has applied it has read them.
@@ -493,8 +502,8 @@ class Planner {
   const std::vector<Diagnostic> elsewhere_;
   std::map<NodeName, std::vector<std::vector<Resource>>> wanted_ = {};  // by node, then plugin
   std::map<NodeName, std::vector<Change>> prunes_ = {};
-  Needs needs_ = {};      // of resources with a change
-  Settles settles_ = {};  // of these too
+  Needs needs_ = {};      // of resources with a change, and of prunes
+  Settles settles_ = {};  // of resources with a change
   FileDiffs diffs_ = {};
   std::vector<Diagnostic> kept_ = {};  // what the ledgers drop and no one can revert
   Plan plan_ = {};

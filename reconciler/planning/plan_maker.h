@@ -19,6 +19,7 @@ struct PlanScope {
   std::vector<std::string> only = {};  // --only PLUGIN; empty: all
   bool overwrite_edited = false;       // write over what was edited since we wrote it
   bool allow_half_cables = false;      // change a link although the other end is blocked
+  bool allow_node_removal = false;     // a node that the manifest lost is no reason to warn
   bool uninstall = false;              // nothing is required: all that is in the ledgers is pruned
   // Ids of prunes that the running apply has carried out: until it is committed the ledgers still
   // hold them, and what nothing requires is not read.

@@ -27,6 +27,7 @@ std::string ChooseHeadline(const ApplyEnd& end, bool verification_failed) {
   if (!end.absent.empty()) return "PARTIAL";
   if (end.blocked > 0) return "BLOCKED";
   if (verification_failed) return "NOT VERIFIED";
+  if (end.beside > 0) return "DRIFT";
   if (end.changes == 0 && !end.overridden.empty()) return "OVERRIDDEN";
   return end.changes == 0 ? "No changes" : end.uninstall ? "Uninstalled" : "Applied";
 }
@@ -41,6 +42,7 @@ std::vector<std::string> ListShortcomings(const ApplyEnd& end, const std::string
     parts.push_back(FormatPlural(end.blocked, "change is", "changes are") + " blocked");
   }
   if (!failed.empty()) parts.push_back(failed);
+  if (end.beside > 0) parts.push_back(FormatBeside(end.beside));
   if (!end.overridden.empty()) parts.push_back(end.overridden);
   return parts;
 }
@@ -64,6 +66,13 @@ std::string FormatDone(const ApplyEnd& end) {
 }
 
 }  // namespace
+
+std::string FormatBeside(std::size_t count) {
+  return fmt::format("{} from the manifest {}",
+                     FormatPlural(count, "other difference", "other differences"),
+                     count == 1 ? "was not in the plan and is left as it was"
+                                : "were not in the plan and are left as they were");
+}
 
 std::string FormatApplyEnd(const ApplyEnd& end) {
   const std::string failed = end.checks ? FormatFailedChecks(*end.checks) : "";

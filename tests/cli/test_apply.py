@@ -144,6 +144,15 @@ plan.json: was edited after it was made: its id is not the digest of its content
         self.assertNotIn("was edited", done.stderr)
         self.assertIn("nothing is known: 2 of 2 nodes not reached.", done.stdout)
 
+    def test_a_saved_plan_whose_node_has_left_the_manifest_is_stale(self):
+        self.saved_plan()
+        self.write("cluster.yaml", OUT_OF_REACH.replace("spark-2", "spark-3"))
+        self.assert_ends(self.spark("apply", "plan.json", "--yes", "--events", "events"), 8, out="", err="""\
+cluster.yaml changed since the plan was made
+  hint: make a new plan and review it
+""")
+        self.assertEqual([json.loads(line)["exit_code"] for line in self.read("events").splitlines()], [8])
+
     def test_an_uninstall_that_leaves_something_says_what_became_of_the_account(self):
         self.write("cluster.yaml", OUT_OF_REACH)
         done = self.spark("uninstall", "--access", "--yes")

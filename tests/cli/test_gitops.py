@@ -49,13 +49,20 @@ class GitOpsScripts(CliTest):
         said = REFUSED + "saved to out/plan.json without spark-2, which could not be read: plan again before you apply it\n"
         self.assert_ends(done, 3, err=said)
         self.assertEqual(self.read("out/comment.md"),
-                         f"{done.stdout}\n**The plan is not complete: exit code 3.** It cannot be applied.\n\n```\n{said}```\n")
+                         f"{done.stdout}\n**Exit code 3: there is no plan that can be applied.**\n\n```\n{said}```\n")
         self.assertEqual(os.listdir(self.path("out")), ["comment.md"])
         done = self.script("apply.sh", "cluster.yaml", "out")
         self.assert_ends(done, 1, out="", err="""\
 apply.sh: wanted a reviewed plan in out/plan.json, found none; nothing was changed
   next step: run plan.sh on this commit, review what it shows, then run apply.sh again
 """)
+
+    def test_a_plan_that_apply_refuses_is_shown_and_not_kept(self):
+        self.replace_program('[ "$1" = validate ] || { echo shown; echo why >&2; : >out/plan.json; exit 1; }\n')
+        self.assert_ends(self.script("plan.sh", "cluster.yaml", "out"), 1, out="shown\n", err="why\n")
+        self.assertEqual(self.read("out/comment.md"),
+                         "shown\n\n**Exit code 1: there is no plan that can be applied.**\n\n```\nwhy\n```\n")
+        self.assertEqual(os.listdir(self.path("out")), ["comment.md"])
 
     def test_a_plan_that_is_longer_than_a_comment_may_be_is_shortened(self):
         self.replace_program('[ "$1" = validate ] || { head -c 70000 /dev/zero | tr "\\0" x; : >out/plan.json; }\n')

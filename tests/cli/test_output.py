@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from spark_cli import OUT_OF_REACH, PROGRAM, CliTest, speed
+from spark_cli import MANIFEST, OUT_OF_REACH, PROGRAM, CliTest, speed
 
 FULL = "stdout: cannot be written: No space left on device\n"
 CLOSED = "stdout: cannot be written: Broken pipe\n"
@@ -110,6 +110,15 @@ x: wanted a file for each of {one} and {other}
         done = self.spark_to_full_disk("validate")
         self.assertEqual(done.returncode, 1)
         self.assertNotIn("stdout", done.stderr)
+
+    def test_the_last_event_has_the_code_of_the_program_where_stdout_was_lost(self):
+        self.write("cluster.yaml", MANIFEST)
+        command = ("apply", "--node", "spark-1", "--only", "memlock", "--events", "events")
+        for run, code in ((self.spark, 0), (self.spark_to_full_disk, 1)):
+            done = run(*command)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertEqual(done.stderr, FULL if code else "")
+            self.assertEqual([json.loads(line)["exit_code"] for line in self.read("events").splitlines()], [code])
 
     def test_apply_keeps_its_own_code_and_says_what_was_lost(self):
         for command in ("apply", "uninstall"):

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import stat
 import time
 import unittest
@@ -60,6 +61,17 @@ class PlanCommand(CliTest):
         for name, word in (("plan.json", "plan.json"), ("my plan.json", "'my plan.json'")):
             self.assert_ends(self.spark("plan", "--node", "spark-1", "--only", "hosts", "--out", name), 0,
                              err=f"saved to {name}; apply it with: spark-reconcile apply {word}\n")
+
+    @unittest.skipIf(os.path.exists("/proc/driver/nvidia/version"), "this machine may have what is wanted")
+    def test_a_saved_plan_that_apply_refuses_is_exit_1_with_the_reason(self):
+        self.write("cluster.yaml", MANIFEST + "gpudirect: dmabuf\n")
+        only = ("--node", "spark-1", "--only", "gpudirect")
+        plan = self.spark("plan", *only)
+        self.assert_ends(plan, 0, err="")
+        [reason] = re.findall(r"(?m)^error: spark-1: gpudirect: wanted dmabuf, .*\n  next step: .*\n", plan.stdout)
+        self.assert_ends(self.spark("plan", *only, "--out", "plan.json"), 1, out=plan.stdout,
+                         err=f"{reason}saved to plan.json, and apply refuses it: see the errors above\n")
+        self.assert_ends(self.spark("apply", "plan.json"), 1, out=plan.stdout, err=f"{reason}nothing was changed\n")
 
     def test_a_plan_that_cannot_be_saved_is_an_error(self):
         self.assert_ends(self.spark("plan", "--node", "spark-1", "--out", "no/plan.json"), 1,

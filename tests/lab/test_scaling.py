@@ -1,9 +1,10 @@
 """Clusters that grow and shrink by add-node and remove-node: what the commands say, and that no other node's address moves."""
 
 import json
+import os
 import unittest
 
-from spark_lab import LabTest, cluster
+from spark_lab import LabTest, cluster, temporary_folder
 
 PAIR = cluster("pair.yaml")
 ADDRESSES = "ip -br -4 addr | grep -v '^lo '"
@@ -62,6 +63,11 @@ class Scaling(LabTest):
         self.assertEqual(self.lab.sh(node, "ls -d /etc/netplan/60-* /var/lib/spark-reconcile 2>/dev/null; true"), "")
         done = self.spark("remove-node", f"spark-{node}", manifest, "--yes", expect=0)
         self.assertEqual(done.stderr, "")
+        # No pipeline takes this plan for one that can be applied.
+        saved = os.path.join(temporary_folder(), "plan.json")
+        refused = self.spark("plan", manifest, "--brief", "--out", saved, expect=1)
+        self.assertIn(f"spark-{node} (192.168.1.{20 + node}) was applied to and is no longer in ", refused.stderr)
+        self.assertTrue(refused.stderr.endswith(f"saved to {saved}, and apply refuses it: see the errors above\n"), refused.stderr)
         return done.stdout
 
 

@@ -75,7 +75,11 @@ class OneSwitch(OnSwitches):
         self.assertEqual(list(blocked), ["spark-3"])
         self.assertIn("fabric subnet 192.168.177.0/24 overlaps 192.168.176.0/22, which this node "
                       "reaches over enP7s7", blocked["spark-3"])
-
+        self.ports_up()  # with a carrier spark-3 could answer the others, and does not
+        done = self.spark("apply", self.manifest, "--yes", "--brief", expect=2)
+        self.assertIn("not verified, because ports of the fabric are blocked:\n", done.stdout)
+        for peer in (2, 4):
+            self.lab.sh(1, f"ping -c 1 -W 2 -M do -s 8972 192.168.177.{peer}")
 
     def test_lanes_unlike_those_of_the_twin_and_counters_that_grow_are_warnings(self):
         self.converge()

@@ -350,6 +350,8 @@ finish() {
   esac
   beacons del proof
   beacons del peers
+  # Of no use once nothing is reverted any more.
+  [ ! -e "$J/aside" ] || while IFS= read -r aside; do rm -rf -- "$aside"; done <"$J/aside"
   remove_boot_unit && record finished || exit 1
   # Staged by a controller that ended before it armed anything; without the lock it may be running.
   kept=0

@@ -25,7 +25,29 @@ void PrintEnds(const ConvergeReport& report) {
   for (const auto& [node, end] : report.ends) Say(fmt::format("{}: {}\n", node, ToString(end)));
 }
 
-void PrintFailure(const ConvergeReport& report) {
+// What becomes of the nodes that are not as before. One that has committed reverts nothing.
+void PrintNextSteps(const ConvergeReport& report, int generation) {
+  std::vector<NodeName> committed;
+  std::vector<NodeName> others;
+  for (const auto& [node, end] : report.ends) {
+    if (end == NodeEnd::kAsBefore) continue;
+    const bool has_committed = end == NodeEnd::kNew && report.commit_failed;
+    (has_committed ? committed : others).push_back(node);
+  }
+  if (!committed.empty()) {
+    std::cerr << fmt::format(
+        "committed on {}, where nothing is reverted: apply again for the others, or use "
+        "`rollback --to {}`\n",
+        Join(committed, ", "), generation - 1);
+  }
+  if (others.empty()) return;
+  std::cerr << fmt::format(
+      "the state before the apply is kept in {} on {}; `sh guard revert` there restores it{}\n",
+      GetJournalDirectory(report.apply_id), Join(others, ", "),
+      report.commit_failed ? ", unless the node has committed" : "");
+}
+
+void PrintFailure(const ConvergeReport& report, int generation) {
   for (const auto& [name, node] : report.applied.nodes) std::cerr << FormatErrors(node.errors);
   std::cerr << FormatErrors(report.errors);
   for (const std::string& id : report.kept) std::cerr << "kept: " << MakePrintable(id) << '\n';
@@ -35,8 +57,7 @@ void PrintFailure(const ConvergeReport& report) {
   }
   Say("not applied, and not every node is as before: see the errors above\n");
   PrintEnds(report);
-  std::cerr << "the state before the apply is kept in " << GetJournalDirectory(report.apply_id)
-            << " on each node; `sh guard revert` there restores it\n";
+  PrintNextSteps(report, generation);
 }
 
 std::size_t CountDoneOn(const NodeApply& node) {
@@ -92,16 +113,18 @@ void PrintNotVerified(const std::vector<const Change*>& blocked) {
   Say("  next step: correct what blocks them, and apply again\n");
 }
 
-void PrintOutcome(const ConvergeReport& report) {
+void PrintOutcome(const ConvergeReport& report, int generation) {
   if (report.committed && !report.converged) {
     std::cerr << FormatErrors(report.errors);
-    Say("committed on every node, but a check afterwards failed: see the errors above\n");
+    Say(report.commit_failed
+            ? "committed on every node, but not every node confirmed that: see the errors above\n"
+            : "committed on every node, but a check afterwards failed: see the errors above\n");
     PrintEnds(report);
     PrintNotProved(report);
     return;
   }
   if (!report.converged) {
-    PrintFailure(report);
+    PrintFailure(report, generation);
     return;
   }
   PrintNotProved(report);
@@ -125,9 +148,19 @@ CheckCounts CountChecks(const Report& report) {
           .not_measured = report.Count(Outcome::kCouldNotMeasure)};
 }
 
-std::string FormatUndo(const std::string& manifest, int generation) {
-  return fmt::format("spark-reconcile rollback {}{}", generation == 1 ? "--to 0 " : "",
-                     FormatArgument(manifest));
+std::string FormatUndo(const std::string& manifest, const WayBack& way) {
+  std::string nodes;
+  switch (way.kind) {
+    case WayBackKind::kNone:
+      return {};
+    case WayBackKind::kRollback:
+      return "spark-reconcile rollback " + FormatArgument(manifest);
+    case WayBackKind::kUninstall:
+      if (way.nodes.empty()) return "spark-reconcile rollback --to 0 " + FormatArgument(manifest);
+      for (const NodeName& node : way.nodes) nodes += "--node " + node + " ";
+      return "spark-reconcile uninstall " + nodes + FormatArgument(manifest);
+  }
+  return {};
 }
 
 void PrintNotRecorded(const std::optional<ConvergeReport>& report, const Errors& errors) {

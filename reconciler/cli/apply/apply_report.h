@@ -25,7 +25,8 @@ void PrintPartial(const std::vector<NodeName>& absent);
 void PrintNotVerified(const std::vector<const Change*>& blocked);
 
 // Of an apply that converged, what it did not prove; of any other, why it did not and what is left.
-void PrintOutcome(const ConvergeReport& report);
+// `generation`: that of this apply.
+void PrintOutcome(const ConvergeReport& report, int generation);
 
 // What was made and read back.
 std::size_t CountDone(const ConvergeReport& report);
@@ -33,8 +34,8 @@ std::size_t CountChangedNodes(const ConvergeReport& report);
 
 CheckCounts CountChecks(const Report& report);
 
-// The command that returns to what was before `generation`.
-std::string FormatUndo(const std::string& manifest, int generation);
+// The command that returns to what was before an apply of `manifest`; empty: there is none.
+std::string FormatUndo(const std::string& manifest, const WayBack& way);
 
 // An apply that is done, but that nodes do not remember; `report`: empty when nothing was changed.
 void PrintNotRecorded(const std::optional<ConvergeReport>& report, const Errors& errors);

@@ -94,6 +94,7 @@ class ApplyRun {
     if (proposal.refusal) return Refuse(*proposal.refusal);
     const Plan& plan = *proposal.plan;
     if (!proposal.needs_work) {
+      end_.beside = proposal.beside;
       const int settled = FindSettledCode(plan);
       const int code =
           scope_.uninstall && settled == kFine ? ReportUnledgered() : VerifyResult(plan, settled);
@@ -193,18 +194,18 @@ class ApplyRun {
   }
 
   int Report(const ClusterApplyResult& result) {
+    has_way_back_ = result.beside == 0;  // a rollback would change that too
     if (result.report) {
-      PrintOutcome(*result.report);
-      if (result.beside > 0) {
-        std::cout << FormatPlural(result.beside, "other difference", "other differences")
-                  << " from the manifest was not in the plan and is left as it was\n";
-      }
+      PrintOutcome(*result.report, apply_.FindBegunGeneration());
+      if (result.beside > 0) std::cout << FormatBeside(result.beside) << '\n';
       if (!result.report->converged) {
         if (!result.report->reverted) return kMixed;
         return result.report->applied.interrupted ? kInterrupted : kReverted;
       }
       end_.changes = CountDone(*result.report);
       end_.nodes = CountChangedNodes(*result.report);
+    } else {
+      end_.beside = result.beside;
     }
     if (!result.ledger_errors.empty()) {
       PrintNotRecorded(result.report, result.ledger_errors);
@@ -230,8 +231,8 @@ class ApplyRun {
     end_.overridden = FormatOverridden(remaining);
     end_.uninstall = scope_.uninstall;
     if (!scope_.uninstall) end_.generation = apply_.FindGeneration();
-    if (end_.generation > 0 && end_.absent.empty()) {
-      end_.undo = FormatUndo(manifest_, end_.generation);
+    if (end_.generation > 0 && end_.absent.empty() && has_way_back_) {
+      end_.undo = FormatUndo(manifest_, apply_.FindWayBack());
     }
     std::cout << FormatApplyEnd(end_);
     return code;
@@ -289,11 +290,19 @@ class ApplyRun {
   ApplyDisplay& display_;
   EventLog& log_;
   bool carries_out_ = false;  // something is carried out, or was
+  bool has_way_back_ = true;  // no difference was left that a rollback would change too
   std::string manifest_;
   ApplyEnd end_ = {};
   NodePool pool_;
   ClusterApply apply_;
 };
+
+// The code with which the program will end: what stdout did not take is no success, and less than
+// any other outcome. main() says why it failed.
+int JudgeResult(int code, bool events_on_stdout) {
+  if (events_on_stdout || std::cout.flush()) return code;
+  return code == kFine ? kUsageOrManifest : code;
+}
 
 }  // namespace
 
@@ -307,7 +316,7 @@ int RunWithEvents(const ApplyFlags& flags, const std::vector<InputFile>& inputs,
   auto log = EventLog::Open(flags.events_file);
   if (!log) return PrintError(log.error(), kUsageOrManifest);
   EnterInterruptPhase(InterruptPhase::kBefore);
-  const int code = run(**log);
+  const int code = JudgeResult(run(**log), to_stdout);
   const auto ended = (*log)->End(code);
   if (ended) return code;
   // Some of the events are no success, and less than any other outcome.
@@ -320,6 +329,7 @@ int RunApply(const Cluster& cluster, const PlanScope& scope, const std::optional
   PlanScope wanted = scope;
   // A saved plan says for itself what it was made with: another one would not fit it.
   if (!saved) wanted.allow_half_cables = flags.allow_half_cables;
+  wanted.allow_node_removal = flags.allow_node_removal;
   auto display = ApplyDisplay::Open(flags, context.no_colour);
   if (!display) return PrintError(display.error(), kUsageOrManifest);
   return ApplyRun(cluster, wanted, info, flags, context, **display, log).Execute(saved);

@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "plugins/registry.h"
 #include "reconciler/apply/new_generation.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/planning/plan_compare.h"
+#include "reconciler/planning/plan_maker.h"
 #include "reconciler/transport/text_file.h"
 
 namespace reconciler::cli {
@@ -69,6 +71,16 @@ Result<GivenFile> ReadGivenFile(ApplyOptions& options) {
   return GivenFile{std::move(*text), std::move(*plan)};
 }
 
+// Whether the plan in the file, where it is one, is of the manifest as it is now. Prints why not.
+int CheckGiven(const GivenFile& given, const ApplyOptions& options, const ClusterSpec& cluster) {
+  if (!given.saved) return kFine;
+  if (const auto same = CheckSameManifest(*given.saved, cluster); !same) {
+    return PrintError(same.error(), kStalePlan);
+  }
+  const auto known = CheckScope(cluster, plugins::GetAll(), options.selection.scope);
+  return known ? kFine : PrintError(known.error(), kUsageOrManifest);
+}
+
 int RunApplyOf(const GivenFile& given, const ApplyOptions& options, const Context& context,
                EventLog& log) {
   const std::string& manifest = options.selection.manifest;
@@ -79,8 +91,11 @@ int RunApplyOf(const GivenFile& given, const ApplyOptions& options, const Contex
     error.hint = "it is the manifest of the saved plan; --manifest names it where it is now";
     return PrintError(error, kUsageOrManifest);
   }
-  const auto cluster = LoadCluster(*text, manifest, options.selection.scope);
+  // A node of a saved plan that has left the manifest since is no mistake of the command line.
+  const PlanScope scope = given.saved ? PlanScope{} : options.selection.scope;
+  const auto cluster = LoadCluster(*text, manifest, scope);
   if (!cluster) return kUsageOrManifest;
+  if (const int code = CheckGiven(given, options, cluster->spec); code != kFine) return code;
   return RunApply(*cluster, options.selection.scope, given.saved,
                   MakeGenerationInfo(cluster->spec, cluster->text, manifest), options.flags,
                   context, log);

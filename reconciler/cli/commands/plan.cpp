@@ -13,6 +13,7 @@
 #include "reconciler/planning/drift/drift_junit.h"
 #include "reconciler/planning/drift/drift_metrics.h"
 #include "reconciler/planning/foreign.h"
+#include "reconciler/planning/may_apply.h"
 #include "reconciler/planning/text/render.h"
 
 namespace reconciler::cli {
@@ -57,15 +58,21 @@ Result<void> WriteDriftFiles(const Plan& plan, const PlanOptions& options, int e
   return junit ? metrics : junit;
 }
 
-int FindPlanCode(const Plan& plan, const PlanOptions& options, bool reached_all) {
+// `refusal`: why an apply refuses the plan that is saved, where that is known. Whatever differs, it
+// cannot be applied then.
+int FindPlanCode(const Plan& plan, const PlanOptions& options, bool reached_all,
+                 const std::string& refusal) {
   if (!reached_all) return kNodeUnreadable;  // such a plan is not complete
+  if (!refusal.empty()) return kUsageOrManifest;
   return options.detailed_exit_code && plan.IsPending() ? kPending : kFine;
 }
 
-void DescribeSaved(const std::string& file, const ClusterFacts& facts) {
+void DescribeSaved(const std::string& file, const ClusterFacts& facts, const std::string& refusal) {
   if (facts.unreachable.empty()) {
-    std::cerr << "saved to " << MakePrintable(file) << "; apply it with: spark-reconcile apply "
-              << FormatArgument(file) << '\n';
+    std::cerr << refusal << "saved to " << MakePrintable(file)
+              << (refusal.empty() ? "; apply it with: spark-reconcile apply " + FormatArgument(file)
+                                  : ", and apply refuses it: see the errors above")
+              << '\n';
     return;
   }
   std::vector<std::string> nodes;
@@ -93,11 +100,13 @@ int RunPlan(const PlanOptions& options, const Context& context) {
     const auto written = WritePrivateFile(options.out, document);
     if (!written) return PrintError(written.error(), kUsageOrManifest);
   }
-  const int code = FindPlanCode(*plan, options, facts.unreachable.empty());
+  const std::string refusal =
+      options.out.empty() ? "" : ExplainRefusal(cluster->spec, facts, *plan);
+  const int code = FindPlanCode(*plan, options, facts.unreachable.empty(), refusal);
   if (const auto written = WriteDriftFiles(*plan, options, code); !written) {
     return PrintError(written.error(), kUsageOrManifest);
   }
-  if (!options.out.empty()) DescribeSaved(options.out, facts);
+  if (!options.out.empty()) DescribeSaved(options.out, facts, refusal);
   return code;
 }
 

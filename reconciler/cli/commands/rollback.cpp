@@ -47,6 +47,7 @@ int RunRollback(const RollbackOptions& options, const Context& context, EventLog
   if (const auto used = UseAccessOf(current->spec, cluster->spec); !used) {
     return PrintError(used.error(), kUsageOrManifest);
   }
+  ReverseMoves(current->spec, cluster->spec);
   GenerationInfo info =
       MakeGenerationInfo(cluster->spec, cluster->text, options.selection.manifest);
   info.commit = chosen->info.commit;  // of the text that is applied, not of the file as it is now

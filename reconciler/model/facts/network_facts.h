@@ -165,7 +165,7 @@ constexpr auto Describe(const T*) {
             FieldRule::kLeftOut},
       Field{"by_hand", &T::by_hand,
             "By interface: IPv6 addresses that are neither temporary nor of the link alone, and "
-            "IPv4 routes of no daemon (`route 10.5.0.0/24`).",
+            "routes of no daemon (`route 10.5.0.0/24`).",
             FieldRule::kLeftOut},
       Field{"rp_filter", &T::rp_filter,
             "By interface, and for `all`: 0 off, 1 strict, 2 loose; the greater one counts.",

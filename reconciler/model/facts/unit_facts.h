@@ -17,6 +17,7 @@ struct UnitState {
   std::string active;
   std::string result;
   bool stale = false;
+  bool oneshot = false;
   bool operator==(const UnitState&) const = default;
 };
 
@@ -29,7 +30,10 @@ constexpr auto Describe(const T*) {
             "enabled, disabled, static, masked …; empty: there is no file."},
       Field{"active", &T::active, "active, reloading, inactive, failed, activating, deactivating."},
       Field{"result", &T::result, "success, exit-code, timeout …"},
-      Field{"stale", &T::stale, "Whether its files changed since systemd read them."});
+      Field{"stale", &T::stale, "Whether its files changed since systemd read them."},
+      Field{"oneshot", &T::oneshot,
+            "Whether it is inactive once it has run: Type=oneshot without RemainAfterExit=yes.",
+            FieldRule::kLeftOut});
 }
 
 struct UnitFacts {

@@ -9,7 +9,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::string_view kLedgerFormat = "spark-reconcile/ledger/1";
-constexpr std::int64_t kMostGenerations = 1'000'000'000;
 
 ordered_json EntryToJson(const LedgerEntry& entry) {
   ordered_json json = {{"kind", EncodeText(entry.kind)},
@@ -29,7 +28,7 @@ ordered_json EntryToJson(const LedgerEntry& entry) {
 
 int ReadGeneration(const JsonReader& reader) {
   const std::int64_t number = reader.Integer();
-  if (number < 0 || number > kMostGenerations) {
+  if (number < 0 || number > kLargestGeneration) {
     reader.Fail("wanted a generation's number, found " + std::to_string(number));
   }
   return static_cast<int>(number);

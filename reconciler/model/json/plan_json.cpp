@@ -101,7 +101,14 @@ void Write(const PruneCommands& commands, JsonText& json) {
   WriteJson(commands.before, json);
   json.Key("after");
   WriteJson(commands.after, json);
+  if (commands.adds) json.Bool("adds", true);
   json.EndObject();
+}
+
+PruneCommands ReadPruneCommands(const JsonReader& reader) {
+  return {.before = ReadCommands(reader.At("before")),
+          .after = ReadCommands(reader.At("after")),
+          .adds = reader.Has("adds") && reader.At("adds").Bool()};
 }
 
 ChangeCause ReadCause(const JsonReader& reader) {
@@ -135,8 +142,7 @@ Change ReadChange(const JsonReader& reader) {
   if (const JsonReader before = reader.At("before"); !before.Has("absent")) {
     change.before = ReadFileState(before);
   }
-  change.prune_commands = {.before = ReadCommands(reader.At("prune_commands").At("before")),
-                           .after = ReadCommands(reader.At("prune_commands").At("after"))};
+  change.prune_commands = ReadPruneCommands(reader.At("prune_commands"));
   change.prune = reader.At("prune").Bool();
   change.desired = ReadOptionalText(reader, "desired");
   change.cause = ReadCause(reader.At("cause"));

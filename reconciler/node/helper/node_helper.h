@@ -17,9 +17,9 @@ namespace reconciler {
 //   command  instead of path, for a step that runs one
 //
 // Beside the steps: `progress` (seconds of /proc/uptime from which the guard counts, never a wall
-// clock), `made` (directories that the apply made), `decision` (a symbolic link to "commit" or
-// "revert": made at once and never changed), `outside` and `fabric` (what must not be lost, see
-// outside.sh).
+// clock), `made` (directories that the apply made), `aside` (what it set aside for a revert),
+// `decision` (a symbolic link to "commit" or "revert": made at once and never changed), `outside`
+// and `fabric` (what must not be lost, see outside.sh).
 std::string BuildNodeHelper();
 
 // The parts of it that the scripts left on the node need as well: they run without us.

@@ -165,7 +165,9 @@ END
   say 'what the plan was made from cannot be compared'
 }
 
-begin_activation() { failed=''; working || exit 1; }
+# A command finds the journal in SPARK_JOURNAL. What it sets aside for a revert it names there in `aside`, one path per line,
+# and what it empties in `made`: when the apply is finished, the guard deletes the former, and the latter where it is empty.
+begin_activation() { failed=''; export SPARK_JOURNAL="$J"; working || exit 1; }
 run_step() { # SECONDS WHAT COMMAND…
   [ -z "$failed" ] || exit 0
   try_step "$@"

@@ -152,11 +152,15 @@ class GitOps(LabTest):
         self.assertEqual(self.lab.sh(2, PROBING), "1\n")
         self.assert_drift(0, spark_1=0, spark_2=0)
 
-    def test_4_a_merge_that_changes_nothing_is_applied_too(self):
+    def test_4_a_merge_that_changes_nothing_is_applied_too_and_counts_what_drifted_since(self):
         said, _ = self.propose("comment", self.manifest.replace("spark-02-mesh", "spark-02-fabric") + "# the same\n")
         self.assertIn("no changes", said)
+        self.lab.sh(2, "sysctl -qw net.ipv4.tcp_mtu_probing=2")
         said, merged = self.merge("comment")
+        self.assertIn("\nDRIFT: 1 other difference from the manifest was not in the plan and is left as it was; nothing was changed, ", said)
         self.assertTrue(said.rstrip().endswith(f"apply of {merged}: exit code 0"), said)
+        self.assertEqual(self.lab.sh(2, PROBING), "2\n")
+        self.lab.sh(2, "sysctl -qw net.ipv4.tcp_mtu_probing=1")
 
     def test_5_what_was_not_reviewed_is_not_applied(self):
         self.propose("third", self.manifest)

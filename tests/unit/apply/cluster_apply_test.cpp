@@ -185,6 +185,39 @@ TEST_F(ClusterApplyTest, ASavedPlanThatNoLongerFitsIsNotShown) {
   EXPECT_EQ(proposal.refusal->kind, RefusalKind::kStale);
 }
 
+TEST_F(ClusterApplyTest, DriftBesideASavedPlanWithoutChangesIsCounted) {
+  readings_ = {FactsWith("2")};
+  Start();
+  const Plan saved = *apply_->Propose(std::nullopt).plan;
+  readings_ = {FactsWith("1")};
+  const Proposal proposal = apply_->Propose(saved);
+  EXPECT_FALSE(proposal.refusal);
+  EXPECT_FALSE(proposal.needs_work);
+  EXPECT_TRUE(proposal.plan->Empty());
+  EXPECT_EQ(proposal.beside, 2u);
+}
+
+TEST_F(ClusterApplyTest, DriftBesideASavedPlanKeepsNoLedgerFromBeingSettled) {
+  const auto facts_with = [](const std::string& value) {
+    ClusterFacts facts = FactsWith(value);
+    facts.nodes["spark-1"].ledger = Ledger{.cluster = "lab"};  // without the cluster's nodes
+    return facts;
+  };
+  readings_ = {facts_with("2")};
+  Start();
+  const Plan saved = *apply_->Propose(std::nullopt).plan;
+  readings_ = {facts_with("1")};
+  const Proposal proposal = apply_->Propose(saved);
+  EXPECT_TRUE(proposal.needs_work);
+  const ClusterApplyResult result = apply_->CarryOut(*proposal.plan);
+  EXPECT_FALSE(result.refusal);
+  // With the cluster's nodes, which it lacked.
+  EXPECT_NE(network_.ListScripts("spark-1").back().find("spark-2"), std::string::npos);
+  EXPECT_EQ(result.beside, 2u);
+  EXPECT_TRUE(result.remaining.Empty());
+  EXPECT_EQ(changes_, 0);
+}
+
 TEST_F(ClusterApplyTest, ASavedPlanWithAForgedRevertIsStale) {
   Start();
   Plan saved = *apply_->Propose(std::nullopt).plan;
@@ -195,6 +228,29 @@ TEST_F(ClusterApplyTest, ASavedPlanWithAForgedRevertIsStale) {
   EXPECT_EQ(FormatErrors(proposal.refusal->errors),
             "spark-1: value a differs from what is planned now in revert\n"
             "  hint: make a new plan and review it\n");
+}
+
+std::vector<Resource> WantLink(const PluginInput& input) {
+  std::vector<Resource> links = WantTwo(input);
+  for (Resource& link : links) link.is_link = true;
+  return links;
+}
+
+TEST_F(ClusterApplyTest, ASavedPlanThatLeavesTheOtherEndOfACableAloneIsRefused) {
+  plugins_[0].resources = WantLink;
+  fabric_.segments = {
+      {.ports = {{.node = "spark-1", .netdev = "a"}, {.node = "spark-2", .netdev = "a"}}}};
+  Start();
+  Plan saved = *apply_->Propose(std::nullopt).plan;
+  std::erase_if(saved.stages[0].changes,
+                [](const Change& change) { return change.node == "spark-2"; });
+  const Proposal proposal = apply_->Propose(saved);
+  ASSERT_TRUE(proposal.refusal);
+  EXPECT_EQ(proposal.refusal->kind, RefusalKind::kHalfCables);
+  EXPECT_EQ(proposal.refusal->lines,
+            std::vector<std::string>{
+                "spark-1: a would change, and spark-2 at the other end stays as it is: a differs "
+                "there too, and is not in the plan: make a new one"});
 }
 
 TEST_F(ClusterApplyTest, NoCommandIsEverReadFromTheApprovedPlan) {

@@ -56,11 +56,13 @@ class ConvergeBeaconsTest : public testing::Test {
     EXPECT_TRUE(sessions);
     bool reverting = false;
     options.before = MakePlanWith(changes_);
+    options.before.nodes = nodes_;
     options.between_readings = std::chrono::milliseconds(1);
     return Converge(
         options.before, cluster_, fabric_, **sessions, pool,
         [&](const Trials&) -> Result<Plan> {
-          return reverting ? MakePlanWith(changes_) : MakePlanWith({});
+          if (reverting) return MakePlanWith(changes_);
+          return HasStep("commit") ? MakePlanWith(left_) : MakePlanWith({});
         },
         [&](const Event& event) { reverting |= event.type == EventType::kReverting; }, options);
   }
@@ -77,10 +79,26 @@ class ConvergeBeaconsTest : public testing::Test {
       for (const char* step : {"show_proof", "look_for_peers", "record_intent"}) {
         if (line == step) steps_.push_back(step);
       }
-      if (line.ends_with("/guard commit")) steps_.push_back("commit");
+      if (line.ends_with("/guard commit")) {
+        steps_.push_back("commit");
+        if (node == refuses_) reply.exit_code = 3;
+      }
       if (line == "revert_if_armed") steps_.push_back("revert");
     }
     return reply;
+  }
+
+  bool HasStep(const std::string& step) {
+    const std::lock_guard lock(mutex_);
+    return std::find(steps_.begin(), steps_.end(), step) != steps_.end();
+  }
+
+  // spark-2 does not confirm the commit, and `left_` differs afterwards.
+  ConvergeReport RunFailedCommit(const std::vector<PlanNode>& nodes) {
+    fabric_ = {};
+    nodes_ = nodes;
+    refuses_ = "spark-2";
+    return Run();
   }
 
   std::string Look(const NodeName& node) {
@@ -92,6 +110,9 @@ class ConvergeBeaconsTest : public testing::Test {
   ClusterSpec cluster_;
   Fabric fabric_ = {};
   std::vector<Change> changes_ = {};
+  std::vector<Change> left_ = {};     // what differs after the commit
+  std::vector<PlanNode> nodes_ = {};  // of the plan
+  NodeName refuses_ = {};             // the commit
   std::map<NodeName, std::string> found_ = {};
   std::map<NodeName, std::string> found_first_ = {};  // by its first look, where that differs
   std::map<NodeName, int> looks_ = {};
@@ -193,6 +214,33 @@ TEST_F(ConvergeBeaconsTest, WhereALinkChangesASilentPeerIsNotAccepted) {
   const ConvergeReport report = Run();
   EXPECT_FALSE(report.committed);
   EXPECT_TRUE(report.reverted);
+}
+
+// It found its peers' beacons, and has committed on its own.
+TEST_F(ConvergeBeaconsTest, WhereEveryNodeIsNewAfterACommitThatFailedTheApplyIsCommitted) {
+  for (Change& change : changes_) change.revert = {RunCommand{{"unset"}}};
+  const ConvergeReport report =
+      RunFailedCommit({{.name = "spark-1"}, {.name = "spark-2"}, {.name = "spark-3"}});
+  EXPECT_EQ(FormatErrors(report.errors), "spark-2: the plan could not be committed: exit 3\n");
+  EXPECT_TRUE(report.commit_failed);
+  EXPECT_TRUE(report.committed);
+  EXPECT_FALSE(report.reverted);
+  EXPECT_FALSE(report.converged);
+  EXPECT_EQ(report.ends, (std::map<NodeName, NodeEnd>{{"spark-1", NodeEnd::kNew},
+                                                      {"spark-2", NodeEnd::kNew},
+                                                      {"spark-3", NodeEnd::kAsBefore}}));
+  EXPECT_THAT(steps_, Not(Contains("revert")));
+}
+
+TEST_F(ConvergeBeaconsTest, ANodeThatRevertedAloneLeavesTheApplyMixed) {
+  for (Change& change : changes_) change.revert = {RunCommand{{"unset"}}};
+  left_ = {changes_[1]};
+  const ConvergeReport report = RunFailedCommit({{.name = "spark-1"}, {.name = "spark-2"}});
+  EXPECT_TRUE(report.commit_failed);
+  EXPECT_FALSE(report.committed);
+  EXPECT_FALSE(report.reverted);
+  EXPECT_EQ(report.ends, (std::map<NodeName, NodeEnd>{{"spark-1", NodeEnd::kNew},
+                                                      {"spark-2", NodeEnd::kAsBefore}}));
 }
 
 TEST_F(ConvergeBeaconsTest, ANodeWithoutPeersHasNothingToProve) {

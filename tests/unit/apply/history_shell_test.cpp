@@ -80,6 +80,18 @@ TEST_F(HistoryScripts, ANodeThatHadNothingToChangeRemembersTheGenerationToo) {
   EXPECT_EQ(Get(Path("kept/generations/4.json")), "it's $new\\n");
 }
 
+TEST_F(HistoryScripts, TheLedgerIsReplacedWithTheGenerationAndNotWithoutIt) {
+  EXPECT_EQ(RunHere(BuildKeepGenerationsScript(4, "new", "a ledger")), 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("kept")));  // nothing was ever applied there
+  Put("kept/ledger.json", "old");
+  EXPECT_EQ(RunHere(BuildKeepGenerationsScript(4, "new", "it's $new\\n")), 0);
+  EXPECT_EQ(Get(Path("kept/ledger.json")), "it's $new\\n");
+  EXPECT_EQ(Get(Path("kept/generations/4.json")), "new");
+  EXPECT_FALSE(std::filesystem::exists(Path("kept/ledger.json.new")));
+  EXPECT_EQ(RunHere(BuildKeepGenerationsScript(4, "new", "other")), 0);
+  EXPECT_EQ(Get(Path("kept/ledger.json")), "it's $new\\n");
+}
+
 TEST_F(HistoryScripts, GenerationsDoNotGrowWithoutBound) {
   Put("kept/ledger.json", "x");
   const auto has = [&](int number) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "reconciler/planning/ledger.h"
 #include "tests/support/fake_transport.h"
 
 namespace reconciler {
@@ -201,7 +202,47 @@ TEST(UseAccessOf, AddressesAndAccessComeFromThePresentManifest) {
   EXPECT_EQ(FormatError(UseAccessOf(present, earlier).error()),
             "generation 2 of pair.yaml has spark-9, which pair.yaml does not have\n"
             "  hint: addresses and access are taken from there: add what is missing, then roll "
-            "back\n");
+            "back; after a rename, write `moved: {nodes: {OLD: NEW}}` instead\n");
+}
+
+// A manifest whose cluster was "attic" and whose spark-2 was "gx10".
+ClusterSpec MakeRenamed() {
+  ClusterSpec present{.file = "pair.yaml", .name = "lab", .former_name = "attic"};
+  present.nodes = {{.name = "spark-1", .address = "192.168.1.21"},
+                   {.name = "spark-2", .address = "192.168.1.22"}};
+  const Value nodes{
+      .data = std::vector<Member>{{.key = "gx10", .value = {.data = std::string("spark-2")}}}};
+  const Value moved{.data = std::vector<Member>{{.key = "nodes", .value = nodes}}};
+  present.settings.data = std::vector<Member>{{.key = "moved", .value = moved}};
+  return present;
+}
+
+TEST(UseAccessOf, ANodeThatWasRenamedSinceIsReachedAsItIsNow) {
+  ClusterSpec earlier{.nodes = {{.name = "spark-1"}, {.name = "gx10", .address = "localhost"}}};
+  ASSERT_TRUE(UseAccessOf(MakeRenamed(), earlier));
+  EXPECT_EQ(earlier.nodes[1].name, "gx10");
+  EXPECT_EQ(earlier.nodes[1].address, "192.168.1.22");
+}
+
+TEST(ReverseMoves, AnEarlierManifestOwnsWhatWasAppliedUnderTheNamesOfNow) {
+  const ClusterSpec present = MakeRenamed();
+  ClusterSpec earlier{.name = "attic", .nodes = {{.name = "spark-1"}, {.name = "gx10"}}};
+  ReverseMoves(present, earlier);
+  EXPECT_TRUE(earlier.Owns("lab"));
+  ClusterFacts facts;
+  facts.nodes["gx10"].ledger =
+      Ledger{.cluster = "lab", .nodes = {{.name = "spark-1"}, {.name = "spark-2"}}};
+  EXPECT_TRUE(FindRemovedNodes(earlier, facts).empty());
+}
+
+TEST(ReverseMoves, WhatHasTheNamesOfNowStaysAsItIs) {
+  const ClusterSpec present = MakeRenamed();
+  for (const char* name : {"lab", "other"}) {
+    ClusterSpec earlier{.name = name, .nodes = {{.name = "spark-1"}, {.name = "spark-2"}}};
+    ReverseMoves(present, earlier);
+    EXPECT_EQ(earlier.former_name, "");
+    EXPECT_TRUE(earlier.settings.IsNull());
+  }
 }
 
 RC_GTEST_PROP(Generation, TheDocumentSaysWhatWasWritten, ()) {
@@ -216,6 +257,7 @@ RC_GTEST_PROP(Generation, TheDocumentSaysWhatWasWritten, ()) {
                             .verification = *rc::gen::element<std::string>("", "passed"),
                             .changes = *rc::gen::inRange<std::size_t>(0, 100),
                             .rolled_back_to = *rc::gen::inRange(-1, 9)};
+  EXPECT_TRUE(FormatGeneration(info).starts_with("{\"manifest_digest\": \"d\",\n"));
   const auto read = ParseGeneration(FormatGeneration(info));
   RC_ASSERT(read.has_value());
   RC_ASSERT(read->cluster == info.cluster);

@@ -50,5 +50,67 @@ TEST(ProbePairs, ALinkLocalRailNamesNoAddress) {
                                          "neighbour 'spark-2' 1 'enP2p1s0f1np1' 8952 &\n"));
 }
 
+// Three nodes on a switch, of which the plan sets the first and the second.
+class UnprovenPairsTest : public testing::Test {
+ protected:
+  UnprovenPairsTest()
+      : fabric_(*ExpandFabric(
+            test::Cluster(Topology::kSwitch, {test::Node(1), test::Node(2), test::Node(3)}, 2))) {
+    plan_.stages = {{.changes = {Port("spark-1"), Port("spark-2")}}};
+    after_ = {{{"spark-1", "spark-2", 0}, PairState::kAnswers},
+              {{"spark-1", "spark-3", 0}, PairState::kSilent},
+              {{"spark-2", "spark-3", 0}, PairState::kSilent}};
+    before_ = after_;
+    before_[{"spark-1", "spark-2", 0}] = PairState::kSilent;
+  }
+
+  static Change Port(const NodeName& node, const std::string& netdev = "enp1s0f1np1") {
+    return {
+        .kind = "link", .name = netdev, .is_link = true, .node = node, .impact = Impact::kLinkFlap};
+  }
+
+  void Block3(const std::string& netdev) {
+    plan_.stages[0].changes.push_back(Port("spark-3", netdev));
+    plan_.stages[0].changes.back().change = ChangeKind::kBlocked;
+  }
+
+  std::size_t CountUnproven() const {
+    return FindUnprovenPairs(before_, after_, plan_, fabric_).size();
+  }
+
+  Fabric fabric_;
+  Plan plan_ = {};
+  Pairs before_ = {};
+  Pairs after_ = {};
+};
+
+TEST_F(UnprovenPairsTest, APairWhoseLinkThePlanSetsMustAnswer) {
+  const Errors errors = FindUnprovenPairs(before_, after_, plan_, fabric_);
+  EXPECT_EQ(FormatErrors(errors),
+            "spark-1: spark-3 does not answer on rail0\n"
+            "  hint: check the cable and the far end, or give --allow-unproven to keep the change\n"
+            "spark-2: spark-3 does not answer on rail0\n"
+            "  hint: check the cable and the far end, or give --allow-unproven to keep the "
+            "change\n");
+}
+
+TEST_F(UnprovenPairsTest, ABlockedPortHoldsUpNoOtherNodeOfTheSwitch) {
+  Block3("enp1s0f1np1");
+  EXPECT_EQ(CountUnproven(), 0u);
+}
+
+TEST_F(UnprovenPairsTest, ABlockedPortOfAnotherRailIsNoReasonToBeSilent) {
+  Block3("enP2p1s0f1np1");
+  EXPECT_EQ(CountUnproven(), 2u);
+}
+
+TEST_F(UnprovenPairsTest, ABlockedPortThatAnsweredBeforeMustAnswerAgain) {
+  Block3("enp1s0f1np1");
+  before_[{"spark-1", "spark-3", 0}] = PairState::kAnswers;
+  EXPECT_EQ(CountUnproven(), 1u);
+  after_[{"spark-2", "spark-3", 0}] = PairState::kNoCarrier;  // there was a link
+  EXPECT_EQ(CountUnproven(), 2u);
+}
+
 }  // namespace
 }  // namespace reconciler

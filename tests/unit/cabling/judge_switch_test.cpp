@@ -153,6 +153,31 @@ TEST(CablingSwitchTest, OfManyTheFirstTwoAreNamed) {
                           "02:53:50:00:02:03) and 2 others"));
 }
 
+// Two nodes on a switch, and a cable of their own between their other cages.
+Cabled PairBesideSwitch() {
+  ClusterSpec cluster = test::Cluster(Topology::kSwitch, test::Nodes(2), 4);
+  cluster.fabric.links = {{{"spark-1", "p0"}, {"spark-2", "p0"}}};
+  return Cabled(std::move(cluster));
+}
+
+TEST(CablingSwitchTest, TheWayThroughTheSwitchIsNotThePairsCableInTheWrongCages) {
+  Cabled nodes = PairBesideSwitch();
+  nodes.Plug(1, "p1", 2, "p1");
+  EXPECT_THAT(nodes.Cables(),
+              ElementsAre("confirmed spark-1 right – switch: on one network with 1 other",
+                          "confirmed spark-2 right – switch: on one network with 1 other",
+                          "not known spark-1 left – spark-2 left: no carrier at spark-1's left "
+                          "cage and spark-2's left cage"));
+  EXPECT_THAT(nodes.Wrong(), IsEmpty());
+}
+
+TEST(CablingSwitchTest, ThePairsCableInACageOfTheSwitchIsFound) {
+  Cabled nodes = PairBesideSwitch();
+  nodes.Plug(1, "p1", 2, "p0");
+  EXPECT_THAT(nodes.Wrong(), ElementsAre("the cable between spark-1 and spark-2 is in spark-1's "
+                                         "right cage and belongs in its left cage"));
+}
+
 TEST(CablingSwitchTest, OnlyCagesOfNodesThatWereQueriedAreJudged) {
   Cabled nodes = OnOneSwitch(3);
   nodes.views.erase("spark-3");

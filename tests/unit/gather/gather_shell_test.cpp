@@ -53,13 +53,17 @@ TEST_F(GatherScriptTest, APatternFindsItsFilesAndNothingWhenThereAreNone) {
 TEST_F(GatherScriptTest, WhatIsNoPlainFileIsUnknownWithItsReason) {
   Put("etc/target", "x");
   std::filesystem::create_symlink("target", Path("etc/link"));
+  std::filesystem::create_symlink("/dev/null", Path("etc/masked"));
   std::filesystem::create_directories(Path("etc/directory"));
   Put("etc/large", std::string((1 << 20) + 1, 'x'));
   Put("etc/last", "still right\n");
-  const ProbeReply reply = Gather({ReadFile{"/etc/link"}, ReadFile{"/etc/directory"},
-                                   ReadFile{"/etc/large"}, ReadFile{"/etc/last"}});
+  const ProbeReply reply =
+      Gather({ReadFile{"/etc/link"}, ReadFile{"/etc/masked"}, ReadFile{"/etc/directory"},
+              ReadFile{"/etc/large"}, ReadFile{"/etc/last"}});
   const auto why = [&](const char* path) { return std::get<Unknown>(reply.files.at(path)).why; };
   EXPECT_EQ(why("/etc/link"), "is a symbolic link");
+  EXPECT_EQ(why("/etc/masked"), "is a link to /dev/null");
+  EXPECT_TRUE(IsLinkToNull(reply.files.at("/etc/masked")));
   EXPECT_EQ(why("/etc/directory"), "is not a regular file");
   EXPECT_EQ(why("/etc/large"), "larger than 1 MiB");
   EXPECT_EQ(Known(reply.files.at("/etc/last"))->content, "still right\n");

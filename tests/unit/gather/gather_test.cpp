@@ -16,6 +16,7 @@ struct Said {
   std::string files = {};    // records of the listing
   std::string stat = {};     // records of both looks
   std::string content = {};  // of all files
+  std::string values = {};   // path, NUL and first line of each
 };
 
 // A node that answers the gather script with that.
@@ -29,7 +30,7 @@ FakeNode SayingNode(const Said& said) {
                                                           {"stat", said.stat},
                                                           {"content", said.content},
                                                           {"again", said.stat},
-                                                          {"values", ""},
+                                                          {"values", said.values},
                                                           {"end", ""}}) {
       reply.out += "\n" + nonce + " " + label + "\n" + out;
       reply.err += "\n" + nonce + " " + label + "\n";
@@ -113,6 +114,41 @@ TEST(Gather, AFileHasTheTimeThatTheNodeSaysUnlessItIsNone) {
   };
   EXPECT_EQ(read("2026-01-01 00:00:00.5 +0000"), "2026-01-01 00:00:00.5 +0000");
   EXPECT_EQ(read("--reference=/etc/shadow 00:00:00.5 +0000"), "");
+}
+
+TEST(Gather, TheNewestGenerationIsTheLargestNumberOfAFile) {
+  const auto name = [](const std::string& file, const std::string& line = "{") {
+    return "/var/lib/spark-reconcile/generations/" + file + kNul + line + "\n";
+  };
+  const std::string start = R"({"manifest_digest": "12ab",)";
+  const ClusterFacts facts = GatherFrom(
+      {{"spark-1",
+        SayingNode({.values = name("10.json", start) +
+                              name("9.json", R"({"manifest_digest": "9",)") + name("x.json") +
+                              name("12.json.new") + name(".json") + name("2000000000.json")})},
+       {"spark-2", SayingNode({})},
+       {"spark-3", SayingNode({.values = name("9.json", start) + name("10.json")})}},
+      kHosts);
+  EXPECT_EQ(facts.nodes.at("spark-1").newest_generation, 10);
+  EXPECT_EQ(facts.nodes.at("spark-1").newest_digest, "12ab");
+  EXPECT_EQ(facts.nodes.at("spark-2").newest_generation, 0);
+  // A version before this one wrote that document.
+  EXPECT_EQ(facts.nodes.at("spark-3").newest_generation, 10);
+  EXPECT_EQ(facts.nodes.at("spark-3").newest_digest, "");
+}
+
+TEST(Gather, TheNamesOfGenerationsComeWithTheOtherValues) {
+  FakeNetwork network({{"spark-1", SayingNode({})}});
+  const ClusterSpec cluster{.nodes = {{.name = "spark-1"}}};
+  NodePool pool(network.Dialer());
+  Gather(cluster, {}, {}, SelectNodes(cluster, {}), pool);
+  const std::vector<std::string> scripts = network.ListScripts("spark-1");
+  ASSERT_EQ(scripts.size(), 1U);
+  const std::size_t values = scripts[0].find("\ngather_values ");
+  ASSERT_NE(values, std::string::npos);
+  const std::string call =
+      scripts[0].substr(values + 1, scripts[0].find('\n', values + 1) - values);
+  EXPECT_NE(call.find(" /var/lib/spark-reconcile/generations/*.json"), std::string::npos) << call;
 }
 
 TEST(Gather, AnEmptyRecordLeavesTheFileUnknownAndTheOtherNodesWhole) {

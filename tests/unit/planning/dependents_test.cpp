@@ -81,6 +81,23 @@ TEST(BlockDependents, ABlockedChangeKeepsItsOwnReason) {
   EXPECT_EQ(plan, before);
 }
 
+// What it would remove is in use until what it needs is there.
+TEST(BlockDependents, APruneThatNeedsSomethingHeldIsHeldAndHoldsNothing) {
+  Change prune = MakeDue("spark-1", "build", "former");
+  prune.prune = true;
+  Plan plan{.stages = {{.changes = {prune, MakeDue("spark-1", "file", "/etc/x"),
+                                    MakeDue("spark-1", "file", "/etc/y"),
+                                    MakeBlockedPort("spark-1", "p0")}}}};
+  BlockDependents({{"spark-1/build/former", {"spark-1/file//etc/x"}},
+                   {"spark-1/file//etc/x", {"spark-1/link/p0"}},
+                   {"spark-1/file//etc/y", {"spark-1/build/former"}}},
+                  {}, plan);
+  EXPECT_THAT(ListDetails(plan), ElementsAre("needs /etc/x of spark-1, which is blocked",
+                                             "needs p0 of spark-1, which is blocked", "due",
+                                             plan.stages[0].changes[3].detail));
+  EXPECT_EQ(plan.stages[0].changes[0].code, "plan-need-blocked");
+}
+
 TEST(BlockDependents, NeedsThatFormACircleHoldNothingAlone) {
   Plan plan{.stages = {{.changes = {MakeDue("spark-1", "a", "first"),
                                     MakeDue("spark-1", "z", "second")}}}};

@@ -23,7 +23,7 @@ class HalfCableTest : public testing::Test {
     plan_.stages = {{.changes = {{.name = "enp1s0f1np1", .is_link = true, .node = "spark-1"}}}};
   }
 
-  std::vector<std::string> Lines() const { return FindHalfCables(plan_, fabric_, facts_); }
+  std::vector<std::string> Lines() const { return FindHalfCables(plan_, plan_, fabric_, facts_); }
 
   Plan plan_;
   Fabric fabric_;
@@ -31,6 +31,17 @@ class HalfCableTest : public testing::Test {
 };
 
 TEST_F(HalfCableTest, AnEndThatHoldsAlreadyNeedsNoChange) { EXPECT_THAT(Lines(), IsEmpty()); }
+
+// As a saved plan does with what differs since, or what could not be read when it was made.
+TEST_F(HalfCableTest, AnEndThatDiffersAndIsNotInThePlanIsLeftBehind) {
+  Plan now = plan_;
+  now.stages[0].changes.push_back({.name = "enp1s0f1np1", .is_link = true, .node = "spark-2"});
+  EXPECT_THAT(FindHalfCables(plan_, now, fabric_, facts_),
+              ElementsAre("spark-1: enp1s0f1np1 would change, and spark-2 at the other end stays "
+                          "as it is: enp1s0f1np1 differs there too, and is not in the plan: make a "
+                          "new one"));
+  EXPECT_THAT(FindHalfCables(now, now, fabric_, facts_), IsEmpty());
+}
 
 TEST_F(HalfCableTest, AnEndThatCannotBeReadIsLeftBehind) {
   plan_.nodes[1].unreachable = "connection refused";

@@ -149,6 +149,19 @@ TEST(UpdateLedger, AFileThatCarriesOurMarkWasOursBefore) {
             (std::vector<Action>{WriteFile{"/etc/a", {others}}}));
 }
 
+TEST(UpdateLedger, AFileThatCarriesTheMarkOfTheFormerNameWasOursBefore) {
+  LedgerHead head = kHead;
+  head.former_cluster = "attic";
+  const auto find_original = [&](const std::string& before) {
+    const Plan plan = MakePlanOfChanges({Writing(before, FormatOwnedFile("lab", "new\n"))});
+    return UpdateLedger({}, {plan}, "spark-1", head).entries.at(0).original;
+  };
+  EXPECT_EQ(find_original(FormatOwnedFile("attic", "old\n")),
+            std::vector<Action>{RemoveFile{"/etc/a"}});
+  EXPECT_EQ(find_original(SetBlock("theirs\n", "attic", "t", "old\n")),
+            (std::vector<Action>{WriteFile{"/etc/a", {"theirs\n"}}}));
+}
+
 TEST(UpdateLedger, OurBlockIsNoPartOfWhatWasThereBefore) {
   const Ledger ledger = After({}, {Writing(SetBlock("theirs\n", "lab", "t", "old\n"),
                                            SetBlock("theirs\n", "lab", "t", "new\n"))});
@@ -239,6 +252,18 @@ TEST(UpdateLedger, CommandsThatMakeItOursAgainAreThoseThatRanLast) {
   EXPECT_EQ(entry.original, std::vector<Action>{(RunCommand{{"set", "0"}})});
   EXPECT_EQ(entry.triggers, std::vector<RunCommand>{(RunCommand{{"reload"}})});
   EXPECT_EQ(entry.again, (std::vector<RunCommand>{{{"set", "2"}}, {{"reload"}}}));
+}
+
+TEST(UpdateLedger, APartThatIsManagedSinceLaterReturnsToWhatItWasToo) {
+  Change change{.kind = "unit", .name = "a", .node = "spark-1", .plugin = "units"};
+  change.actions = {RunCommand{{"start"}}};
+  change.prune_commands = {.before = {{{"stop"}}}};
+  const Ledger first = After({}, {change});
+  change.prune_commands = {.before = {{{"disable"}}}, .after = {{{"reload"}}}, .adds = true};
+  const Ledger second = After(first, {change});
+  const LedgerEntry entry = After(second, {change}).entries.at(0);
+  EXPECT_EQ(entry.original, (std::vector<Action>{RunCommand{{"disable"}}, RunCommand{{"stop"}}}));
+  EXPECT_EQ(entry.triggers, std::vector<RunCommand>{(RunCommand{{"reload"}})});
 }
 
 // Whole files, as some apply found or wrote them.
@@ -339,6 +364,95 @@ ClusterSpec LabOfTwo() {
 TEST(NextGeneration, ItIsOneMoreThanAnyNodeRemembers) {
   EXPECT_EQ(ComputeNextGeneration({}), 1);
   EXPECT_EQ(ComputeNextGeneration(FactsOfLedgers({{.generation = 7}, {.generation = 3}})), 8);
+}
+
+// Also that of an apply which changed other nodes only: its number is in no ledger of these.
+TEST(NextGeneration, NoNumberOfAFileThatANodeKeepsIsGivenAgain) {
+  ClusterFacts facts = FactsOfLedgers({{.generation = 1}});
+  facts.nodes["spark-1"].newest_generation = 9;
+  EXPECT_EQ(ComputeNextGeneration(facts), 10);
+  facts.nodes["spark-1"].newest_generation = kLargestGeneration;
+  EXPECT_EQ(ComputeNextGeneration(facts), kLargestGeneration);
+}
+
+// Both nodes of the lab after generation 4.
+class WayBackTest : public testing::Test {
+ protected:
+  WayBackTest() {
+    const Ledger ledger{.cluster = "lab",
+                        .generation = 4,
+                        .manifest_digest = "four",
+                        .nodes = {{"spark-1", 1, "10.0.0.1"}, {"spark-2", 2, "10.0.0.2"}}};
+    facts_ = FactsOfLedgers({ledger, ledger});
+    for (auto& [name, node] : facts_.nodes) {
+      node.newest_generation = 4;
+      node.newest_digest = "four";
+    }
+    cluster_.digest = "five";
+  }
+
+  WayBackKind Find() const { return FindWayBack(cluster_, facts_, all_plugins_).kind; }
+  NodeFacts& Second() { return facts_.nodes.at("spark-2"); }
+  Ledger& SecondLedger() { return std::get<Ledger>(Second().ledger); }
+
+  ClusterSpec cluster_ = LabOfTwo();
+  ClusterFacts facts_;
+  bool all_plugins_ = true;
+};
+
+TEST_F(WayBackTest, ItIsARollbackWhereAllNodesHaveTheGenerationBefore) {
+  EXPECT_EQ(Find(), WayBackKind::kRollback);
+  SecondLedger().generation = 2;  // it had nothing to change since
+  EXPECT_EQ(Find(), WayBackKind::kRollback);
+}
+
+TEST_F(WayBackTest, WhereARollbackWouldBeRefusedThereIsNone) {
+  Second().newest_generation = 3;
+  EXPECT_EQ(Find(), WayBackKind::kNone);
+  Second().newest_generation = 4;
+  SecondLedger().cluster = "attic";  // renamed by this apply
+  EXPECT_EQ(Find(), WayBackKind::kNone);
+  SecondLedger().cluster = "lab";
+  SecondLedger().nodes[0].name = "gx10";  // renamed, or removed from the manifest
+  EXPECT_EQ(Find(), WayBackKind::kNone);
+  Second() = {.node = "spark-2"};  // it was added, or installed again
+  EXPECT_EQ(Find(), WayBackKind::kNone);
+}
+
+// An apply that corrected drift, and one that followed an apply of a part of its manifest.
+TEST_F(WayBackTest, WhereTheGenerationBeforeIsNotWhatWasThereItIsNoRollback) {
+  cluster_.digest = "four";
+  EXPECT_EQ(Find(), WayBackKind::kNone);
+  cluster_.digest = "five";
+  Second().newest_digest = "five";
+  EXPECT_EQ(Find(), WayBackKind::kNone);
+  Second().newest_digest = "";  // of a version that did not write it there
+  EXPECT_EQ(Find(), WayBackKind::kRollback);
+}
+
+TEST_F(WayBackTest, ARollbackGoesBeyondAnApplyToSomeNodesOrPlugins) {
+  all_plugins_ = false;
+  EXPECT_EQ(Find(), WayBackKind::kNone);
+  all_plugins_ = true;
+  facts_.nodes.erase("spark-1");
+  EXPECT_EQ(Find(), WayBackKind::kNone);
+  facts_.nodes.clear();
+  EXPECT_EQ(Find(), WayBackKind::kNone);
+}
+
+TEST_F(WayBackTest, WhereNothingWasAppliedItIsAnUninstallOfTheNodesThatWereRead) {
+  for (auto& [name, node] : facts_.nodes) node = {.node = name};
+  for (const bool all : {true, false}) {
+    const WayBack way = FindWayBack(cluster_, facts_, all);
+    EXPECT_EQ(way.kind, WayBackKind::kUninstall);
+    EXPECT_TRUE(way.nodes.empty());
+  }
+  facts_.nodes.erase("spark-1");
+  const WayBack way = FindWayBack(cluster_, facts_, true);
+  EXPECT_EQ(way.kind, WayBackKind::kUninstall);
+  EXPECT_EQ(way.nodes, std::vector<NodeName>{"spark-2"});
+  Second().newest_generation = 1;  // its ledger was moved away
+  EXPECT_EQ(Find(), WayBackKind::kNone);
 }
 
 TEST(RemovedNodes, ANodeThatALedgerNamesAndTheManifestDoesNotIsFoundOnce) {

@@ -63,6 +63,42 @@ TEST(MayApply, ANodeThatTheManifestLostIsRefusedUnlessAllowed) {
   EXPECT_TRUE(CheckMayApply(PairAt(4, 5), facts, true).empty());
 }
 
+TEST(MayApply, ANodeThatTheManifestLostIsDriftUntilAPersonAcceptsIt) {
+  const ClusterFacts facts =
+      FactsWithLedger(Ledger{.cluster = "lab", .nodes = {{"spark-3", 3, "10.0.0.3"}}});
+  const auto plan_with = [&](const PlanScope& scope) {
+    return *MakePlan(PairAt(4, 5), Fabric(), facts, {}, scope);
+  };
+  const Plan plan = plan_with({});
+  EXPECT_TRUE(plan.IsPending());
+  EXPECT_FALSE(plan.IsRefused());
+  EXPECT_EQ(FormatAll(plan.diagnostics),
+            "warning: spark-3 (10.0.0.3) was applied to and is no longer in the manifest: nothing "
+            "is done about it [plan-node-removed]\n"
+            "  next step: add it to the manifest again, or give apply --allow-node-removal\n");
+  EXPECT_EQ(plan_with({.allow_node_removal = true}).WarningCount(), 0u);
+  EXPECT_EQ(plan_with({.uninstall = true}).WarningCount(), 0u);
+}
+
+TEST(ExplainRefusal, IsWhatApplySaysOfAPlanThatItRefusesAsAWhole) {
+  const ClusterFacts lost =
+      FactsWithLedger(Ledger{.cluster = "lab", .nodes = {{"spark-3", 3, "10.0.0.3"}}});
+  const Plan blocked{.diagnostics = {{.severity = Severity::kBlocks,
+                                      .code = "values-zero",
+                                      .message = "wanted 2, found 0",
+                                      .nodes = {"spark-1"}},
+                                     {.severity = Severity::kWarns, .code = "values-one"}}};
+  EXPECT_EQ(ExplainRefusal(PairAt(4, 5), lost, blocked),
+            "spark-3 (10.0.0.3) was applied to and is no longer in cluster.yaml\n"
+            "  hint: run `uninstall --node spark-3` with the old manifest first, then give "
+            "--allow-node-removal; if it was renamed, write `moved: {nodes: {spark-3: NEW}}`\n");
+  EXPECT_EQ(ExplainRefusal(PairAt(4, 5), {}, blocked),
+            "error: spark-1: wanted 2, found 0 [values-zero]\n");
+  Plan fine = blocked;
+  fine.diagnostics.erase(fine.diagnostics.begin());
+  EXPECT_EQ(ExplainRefusal(PairAt(4, 5), {}, fine), "");
+}
+
 TEST(MayApply, BareNodesAreNoReasonToRefuse) {
   ClusterFacts facts;
   facts.nodes["spark-1"] = {.node = "spark-1"};

@@ -373,6 +373,35 @@ TEST_F(MakePlanTest, WhatCannotBeRestoredIsANoteAndDroppedFromTheLedger) {
   EXPECT_EQ(plan->diagnostics[0].nodes, std::vector<std::string>{"spark-1"});
 }
 
+std::vector<Resource> BlockedFile(const PluginInput& input) {
+  return {{.kind = "file",
+           .name = "/etc/x",
+           .node = input.node.name,
+           .desired = ResourceState(FileState{.content = "new"}),
+           .blocked = {.code = "other", .why = "of another owner"}}};
+}
+
+Ownership NeedTheFile(const PluginInput& input, Change& change) {
+  if (change.name == "port") change.needs = {input.node.name + "/file//etc/x"};
+  return Ownership::kOurs;
+}
+
+TEST_F(MakePlanTest, APruneStaysWithWhatItNeedsWhereThatIsBlocked) {
+  plugins_ = {{.name = "links", .resources = BlockedFile, .check_prune = NeedTheFile}};
+  facts_.nodes["spark-1"].ledger = MakeLinkLedger();
+  const auto plan = Make();
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->nodes[0].dropped.empty()) << "a later plan prunes it";
+  std::map<std::string, std::string> details;
+  for (const Change& change : plan->stages.at(0).changes) {
+    if (change.node != "spark-1" || !change.prune) continue;
+    EXPECT_TRUE(change.needs.empty()) << "it is no part of a plan";
+    details[change.name] = change.detail;
+  }
+  EXPECT_EQ(details["port"], "needs /etc/x of spark-1, which is blocked");
+  EXPECT_EQ(details["other"], "no longer in the manifest: set back by restore");
+}
+
 std::vector<Resource> LeftAsItIs(const PluginInput& input) {
   return {{.kind = "link",
            .name = "port",

@@ -30,6 +30,15 @@ TEST(FormatApplyEnd, NothingToDoIsNoApply) {
             "No changes: nothing was changed, verified 42/42.\n");
 }
 
+TEST(FormatApplyEnd, WhatASavedPlanLeavesIsNoEndWithoutChanges) {
+  EXPECT_EQ(FormatApplyEnd({.beside = 1, .checks = CheckCounts{.passed = 42}}),
+            "DRIFT: 1 other difference from the manifest was not in the plan and is left as it "
+            "was; nothing was changed, verified 42/42.\n");
+  EXPECT_EQ(FormatBeside(2),
+            "2 other differences from the manifest were not in the plan and are left as they "
+            "were");
+}
+
 TEST(FormatApplyEnd, WarningsAreCountedAtTheStart) {
   ApplyEnd end = MakeGoodEnd();
   end.warnings = 1;

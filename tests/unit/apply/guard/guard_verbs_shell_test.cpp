@@ -338,6 +338,22 @@ TEST_F(GuardVerbs, ACommitAtBootGeneratesFromTheNewFiles) {
   EXPECT_EQ(State(), "committed\n");
 }
 
+// A build of minutes is not made again because an apply failed.
+TEST_F(GuardVerbs, WhatAnApplySetAsideIsDeletedWhenItIsFinishedAndNotBefore) {
+  const auto set_aside = [&](const ApplyState& apply) {
+    Make(apply, false);
+    Put("opt/nccl/.old/built", "x");
+    Put("state/journal/0123456789abcdef/aside", Path("opt/nccl/.old") + "\n");
+    Put("state/journal/0123456789abcdef/made", Path("opt/nccl") + "\n");
+  };
+  set_aside(kStates[0]);
+  EXPECT_EQ(Call("revert").exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(Path("opt/nccl/.old/built")));
+  set_aside(kStates[7]);
+  EXPECT_EQ(Call("finish").exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("opt/nccl")));
+}
+
 // A clock that went back makes the newest journal the oldest by its time.
 TEST_F(GuardVerbs, TheOldestJournalsByOrderAreRemoved) {
   Make(kStates[7], false);

@@ -110,6 +110,13 @@ TEST_F(ApplyScriptTest, AStepThatReloadsSystemdLeavesEveryNetworkFileItsInode) {
   EXPECT_EQ(inode(), before);
 }
 
+TEST_F(ApplyScriptTest, ACommandFindsTheJournalOfItsApply) {
+  const auto replies = Apply({RunCommand{{"sh", "-c", "echo x >\"$SPARK_JOURNAL/aside\""}}});
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_EQ(replies[0].exit_code, 0) << replies[0].err;
+  EXPECT_EQ(Get(Path("journal/aside")), "x\n");
+}
+
 TEST_F(ApplyScriptTest, NoTemporaryFileStaysBehind) {
   Apply({WriteFile{Path("etc/x"), State("x")}});
   std::size_t entries = 0;

@@ -29,7 +29,7 @@ Printed Capture(Function print) {
 }
 
 Printed CaptureOutcome(const ConvergeReport& report) {
-  return Capture([&] { PrintOutcome(report); });
+  return Capture([&] { PrintOutcome(report, /*generation=*/3); });
 }
 
 ConvergeReport MakeFailedReport() {
@@ -102,14 +102,45 @@ TEST(PrintOutcome, AMixedEndNamesEachNodeAndTheWayBack) {
             "a check failed\n"
             "  hint: try again\n"
             "the state before the apply is kept in "
-            "/var/lib/spark-reconcile/journal/0a1b2c3d-20261122120000ffff on each node; "
-            "`sh guard revert` there restores it\n");
+            "/var/lib/spark-reconcile/journal/0a1b2c3d-20261122120000ffff on spark-1, spark-3, "
+            "spark-4; `sh guard revert` there restores it\n");
   EXPECT_EQ(printed.out,
             "not applied, and not every node is as before: see the errors above\n"
             "spark-1: mixed\n"
             "spark-2: as before\n"
             "spark-3: new\n"
             "spark-4: unknown\n");
+}
+
+// There the guard refuses to revert.
+TEST(PrintOutcome, AfterACommitThatFailedTheNodesThatHaveCommittedHaveAnotherWayOn) {
+  ConvergeReport report{.apply_id = "0a1b2c3d-20261122120000ffff"};
+  report.commit_failed = true;
+  report.ends = {
+      {"spark-1", NodeEnd::kNew}, {"spark-2", NodeEnd::kNew}, {"spark-3", NodeEnd::kAsBefore}};
+  const std::string committed =
+      "committed on spark-1, spark-2, where nothing is reverted: apply again for the others, or "
+      "use `rollback --to 2`\n";
+  EXPECT_EQ(CaptureOutcome(report).err, committed);
+  report.ends["spark-3"] = NodeEnd::kUnknown;
+  EXPECT_EQ(CaptureOutcome(report).err,
+            committed +
+                "the state before the apply is kept in "
+                "/var/lib/spark-reconcile/journal/0a1b2c3d-20261122120000ffff on spark-3; "
+                "`sh guard revert` there restores it, unless the node has committed\n");
+}
+
+TEST(PrintOutcome, ACommitThatEveryNodeCompletedOnItsOwnIsOne) {
+  ConvergeReport report = MakeFailedReport();
+  report.commit_failed = true;
+  report.committed = true;
+  report.ends = {{"spark-1", NodeEnd::kNew}, {"spark-2", NodeEnd::kNew}};
+  const Printed printed = CaptureOutcome(report);
+  EXPECT_EQ(printed.err, "a check failed\n  hint: try again\n");
+  EXPECT_EQ(printed.out,
+            "committed on every node, but not every node confirmed that: see the errors above\n"
+            "spark-1: new\n"
+            "spark-2: new\n");
 }
 
 TEST(PrintOutcome, ACheckThatFailsAfterTheCommitRevertsNothing) {
@@ -144,10 +175,17 @@ TEST(CountChecks, LeavesOutWhatWasSkipped) {
   EXPECT_EQ(counts.not_measured, 1U);
 }
 
-TEST(FormatUndo, BeforeTheFirstGenerationThereIsNothingOfOurs) {
-  EXPECT_EQ(FormatUndo("a/cluster.yaml", 1), "spark-reconcile rollback --to 0 a/cluster.yaml");
-  EXPECT_EQ(FormatUndo("my cluster.yaml", 2), "spark-reconcile rollback 'my cluster.yaml'");
-  EXPECT_EQ(FormatUndo("my-cluster.yaml", 2), "spark-reconcile rollback my-cluster.yaml");
+TEST(FormatUndo, ItIsTheCommandOfTheWayBack) {
+  const WayBack rollback{.kind = WayBackKind::kRollback};
+  EXPECT_EQ(FormatUndo("my cluster.yaml", rollback), "spark-reconcile rollback 'my cluster.yaml'");
+  EXPECT_EQ(FormatUndo("my-cluster.yaml", rollback), "spark-reconcile rollback my-cluster.yaml");
+  WayBack uninstall{.kind = WayBackKind::kUninstall};
+  EXPECT_EQ(FormatUndo("a/cluster.yaml", uninstall),
+            "spark-reconcile rollback --to 0 a/cluster.yaml");
+  uninstall.nodes = {"spark-5", "spark-6"};
+  EXPECT_EQ(FormatUndo("cluster.yaml", uninstall),
+            "spark-reconcile uninstall --node spark-5 --node spark-6 cluster.yaml");
+  EXPECT_EQ(FormatUndo("cluster.yaml", {}), "");
 }
 
 TEST(PrintOutcome, WhatWasCommittedWithoutAProofIsSaidAtTheEnd) {

@@ -90,6 +90,8 @@ ClusterFacts SomeFacts() {
                    .generation = 2,
                    .original = {RemoveFile{"/etc/x", {"/run/x"}}},
                    .triggers = {RunCommand{.argv = {"make", "x"}, .without_reload = true}}}}};
+  node.newest_generation = 9;
+  node.newest_digest = "12ab";
   ClusterFacts facts;
   facts.nodes["spark-1"] = node;
   facts.unreachable["spark-2"] = {
