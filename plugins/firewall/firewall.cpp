@@ -46,6 +46,11 @@ RunCommand MakeUfw(std::vector<std::string> words, const RailPort& port) {
   return command;
 }
 
+// Of what the others of its fabric send to the port.
+Observed<UfwAnswer> JudgePort(const PluginInput& input, const RailPort& port) {
+  return JudgeUfw(input.facts, port.address.Network(), port.address.address, port.netdev);
+}
+
 Observed<std::string> DescribeAnswer(const Observed<UfwAnswer>& answer) {
   if (const auto* unknown = std::get_if<Unknown>(&answer)) return *unknown;
   const UfwAnswer* known = Known(answer);
@@ -65,7 +70,7 @@ Obstacle FindDenyingRule(const Observed<UfwAnswer>& answer) {
 
 // ufw keeps its rules in files of its own, so that a restart keeps what was done and reverted.
 Resource MakeRule(const PluginInput& input, const RailPort& port) {
-  const Observed<UfwAnswer> answer = JudgeUfw(input.facts, port.address.Network(), port.netdev);
+  const Observed<UfwAnswer> answer = JudgePort(input, port);
   RunCommand revert = MakeUfw({"ufw", "delete"}, port);
   revert.must_succeed = true;
   return {.kind = "firewall",
@@ -101,7 +106,7 @@ std::vector<Diagnostic> DiagnoseUfw(const PluginInput& input) {
   std::vector<std::string> commands;
   SourceMark where;
   for (const RailPort& port : ListPorts(input.fabric, input.node.name)) {
-    const Observed<UfwAnswer> answer = JudgeUfw(input.facts, port.address.Network(), port.netdev);
+    const Observed<UfwAnswer> answer = JudgePort(input, port);
     const UfwAnswer* known = Known(answer);
     if (known == nullptr || known->verdict == UfwVerdict::kAllows) continue;
     denied.push_back(fmt::format("{} on {}", FormatSubnet(port), port.netdev));

@@ -14,7 +14,8 @@ constexpr int kOneAddress = 32;  // bits
 
 bool IsDenied(const NodeFacts& facts, Ipv4Address peer) {
   const Observed<UfwAnswer> answer =
-      JudgeUfw(facts, {.address = peer, .length = kOneAddress}, facts.session.interface);
+      JudgeUfw(facts, {.address = peer, .length = kOneAddress}, ParseIpv4(facts.session.address),
+               facts.session.interface);
   const UfwAnswer* known = Known(answer);
   return known != nullptr && known->verdict != UfwVerdict::kAllows;
 }

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
+#include "plugins/common/access/login_users.h"
 #include "plugins/storage/section.h"
 #include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
+#include "reconciler/model/ledger.h"
 
 namespace reconciler::plugins::storage {
 namespace {
@@ -14,16 +17,49 @@ namespace {
 // What a node needs to run. A path below one of the first is refused too.
 constexpr std::array<std::string_view, 11> kSystemFolders = {
     "/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/root", "/run", "/sbin", "/sys", "/usr"};
-constexpr std::array<std::string_view, 5> kSystemMounts = {"/", "/home", "/opt", "/tmp", "/var"};
+constexpr std::array<std::string_view, 7> kSystemMounts = {"/",    "/home",    "/opt",    "/tmp",
+                                                           "/var", "/var/lib", "/var/log"};
+// What is ours there: state, and libraries that were built.
+constexpr std::array<std::string_view, 2> kOwnFolders = {kStateFolder, "/opt/spark-reconcile"};
+constexpr std::string_view kHomes = "/home/";
 
-bool IsSystemPath(const std::string& path) {
-  const bool below =
-      std::any_of(kSystemFolders.begin(), kSystemFolders.end(), [&](std::string_view folder) {
-        return path.starts_with(folder) &&
-               (path.size() == folder.size() || path[folder.size()] == '/');
-      });
-  return below ||
-         std::find(kSystemMounts.begin(), kSystemMounts.end(), path) != kSystemMounts.end();
+bool IsInside(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+bool IsSystemPath(std::string_view path) {
+  return std::find(kSystemMounts.begin(), kSystemMounts.end(), path) != kSystemMounts.end() ||
+         std::any_of(kSystemFolders.begin(), kSystemFolders.end(),
+                     [&](std::string_view folder) { return IsInside(path, folder); });
+}
+
+bool HidesOurs(std::string_view path) {
+  return std::any_of(kOwnFolders.begin(), kOwnFolders.end(), [&](std::string_view folder) {
+    return IsInside(path, folder) || IsInside(folder, path);
+  });
+}
+
+// The logins to the nodes that the manifest names.
+std::set<std::string> ListLogins(const ClusterSpec& cluster) {
+  std::set<std::string> users;
+  for (const NodeSpec& node : cluster.nodes) {
+    for (std::string& user : ListLoginUsers(cluster, node)) users.insert(std::move(user));
+  }
+  return users;
+}
+
+bool IsHomeOf(const std::set<std::string>& users, std::string_view path) {
+  return path.starts_with(kHomes) && users.contains(std::string(path.substr(kHomes.size())));
+}
+
+// Why nothing may be mounted there; empty: it may.
+std::string_view ExplainRefused(const ClusterSpec& cluster, std::string_view path) {
+  if (IsSystemPath(path)) return "is a folder that the node needs to run";
+  if (HidesOurs(path))
+    return "has what spark-reconcile keeps on the node, which a mount would hide";
+  if (IsHomeOf(ListLogins(cluster), path))
+    return "is the home of a login to the nodes, whose keys a mount would hide";
+  return {};
 }
 
 bool IsCleanPath(const std::string& path) {
@@ -68,9 +104,8 @@ class Checker {
       Add("storage-path", volume.position,
           fmt::format("storage: wanted a path such as /mnt/models, found '{}'", volume.mount),
           "without //, . and ..");
-    } else if (IsSystemPath(volume.mount)) {
-      Add("storage-path", volume.position,
-          fmt::format("storage: {} is a folder that the node needs to run", volume.mount),
+    } else if (const std::string_view why = ExplainRefused(cluster_, volume.mount); !why.empty()) {
+      Add("storage-path", volume.position, fmt::format("storage: {} {}", volume.mount, why),
           "mount it below /mnt or /srv");
     }
   }

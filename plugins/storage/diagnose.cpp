@@ -144,9 +144,29 @@ class Finder {
         volume);
   }
 
+  // The kernel removes a connection that the target refuses. The unit has made it and stays active.
+  bool HasLostConnection(const Volume& volume) const {
+    const auto unit = facts_.units.find(NameConnectUnit(volume));
+    return !facts_.subsystems.contains(volume.nqn) && unit != facts_.units.end() &&
+           unit->second.active == "active";
+  }
+
+  void AddLostConnection(const Volume& volume) {
+    const std::string unit = NameConnectUnit(volume);
+    Add({.severity = Severity::kWarns,
+         .code = "storage-not-connected",
+         .message = fmt::format("{}: {} is not connected any more, and {} connects only when it is "
+                                "started",
+                                volume.mount, volume.nqn, unit),
+         .next_step = fmt::format("systemctl restart {}", unit)},
+        volume);
+  }
+
   void ExplainNotMounted(const Volume& volume) {
     const auto subsystem = facts_.subsystems.find(volume.nqn);
-    if (subsystem == facts_.subsystems.end() || subsystem->second != "live") {
+    if (HasLostConnection(volume)) {
+      AddLostConnection(volume);
+    } else if (subsystem == facts_.subsystems.end() || subsystem->second != "live") {
       const std::string state =
           subsystem == facts_.subsystems.end() ? "not connected" : subsystem->second;
       Add({.severity = Severity::kWarns,
@@ -169,8 +189,9 @@ class Finder {
       Add({.severity = Severity::kWarns,
            .code = "storage-not-mounted",
            .message = fmt::format("{}: {} is there and not mounted", volume.mount, volume.Device()),
-           .next_step = fmt::format("systemctl start {}; where that fails: journalctl -u {}",
-                                    NameMountUnit(volume), NameMountUnit(volume))},
+           .next_step = fmt::format("systemctl start {0}; where that fails: journalctl -u {0}; "
+                                    "where no boot mounts it: systemctl reenable {0}",
+                                    NameMountUnit(volume))},
           volume);
     }
   }

@@ -18,11 +18,18 @@ std::vector<std::string> ReadWords(const Value* list) {
   return words;
 }
 
+// udev names its links by the UUIDs of these file systems in lower case. Those of others are
+// shorter, and have capitals there.
+std::string LowerUuid(const std::string& uuid) {
+  constexpr std::size_t kWhole = 36;  // digits and dashes
+  return uuid.size() == kWhole ? ToLower(uuid) : uuid;
+}
+
 Volume ParseVolume(const Value& entry) {
   Volume volume{.mount = entry.GetText("mount"),
                 .nqn = entry.GetText("nqn"),
                 .address = entry.GetText("address"),
-                .uuid = entry.GetText("uuid"),
+                .uuid = LowerUuid(entry.GetText("uuid")),
                 .label = entry.GetText("label"),
                 .filesystem = entry.GetText("filesystem"),
                 .options = ReadWords(entry.Find("options")),

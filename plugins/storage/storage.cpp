@@ -8,6 +8,7 @@
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/gpu_containers.h"
+#include "plugins/common/systemctl/install_section.h"
 #include "plugins/common/systemctl/set_enabled.h"
 #include "plugins/storage/diagnose.h"
 #include "plugins/storage/reads.h"
@@ -70,6 +71,26 @@ RunCommand MakeStop(const std::string& unit) {
   return {.argv = {"systemctl", "stop", "--", unit}, .time_limit_s = kStopLimitS};
 }
 
+std::string ExplainWriter(const Writer& writer) {
+  return fmt::format(
+      "{} has it mounted for writing at {}, and two writers destroy it: umount it there, then plan "
+      "again",
+      writer.node, writer.path);
+}
+
+std::string ExplainUnread(const UnreadNode& unread) {
+  if (unread.why.empty()) {
+    return fmt::format(
+        "{} was not read, and may have it mounted for writing, where two writers destroy it: plan "
+        "all nodes",
+        unread.node);
+  }
+  return fmt::format(
+      "what {} has mounted could not be read ({}): it may have it mounted for writing, where two "
+      "writers destroy it: plan again",
+      unread.node, unread.why);
+}
+
 class Maker {
  public:
   explicit Maker(const PluginInput& input) : input_(input) {}
@@ -112,9 +133,19 @@ class Maker {
     const std::string path = MakeUnitPath(unit);
     if (!IsNew(path)) return;
     AddFile(path, body, volume);
-    resources_.back().triggers = {MakeReload()};
-    resources_.back().prune_commands = PruneCommands{.after = {MakeReload()}};
-    resources_.back().interrupts = ListCutOffByReload(input_.facts);
+    Resource& file = resources_.back();
+    file.triggers = {MakeReload()};
+    file.prune_commands = PruneCommands{.after = {MakeReload()}};
+    file.interrupts = ListCutOffByReload(input_.facts);
+    if (RelinkWhereInstallChanges(file, unit, FindState(unit))) StartAfterRelink(file, unit);
+  }
+
+  // What wants it now may be there already, so that nothing else would start it before a boot.
+  void StartAfterRelink(Resource& file, const std::string& unit) const {
+    file.triggers.push_back(MakeStart(unit));
+    const auto found = input_.facts.storage.units.find(unit);
+    const bool ran = found != input_.facts.storage.units.end() && found->second.active == "active";
+    if (!ran) file.revert.insert(file.revert.begin(), MakeStop(unit));
   }
 
   // The last resource, which would mount a volume for writing. Its node writes only once no other
@@ -122,19 +153,10 @@ class Maker {
   void BlockBesideWriter(const Volume& volume) {
     if (!resources_.back().blocked.empty()) return;
     const std::optional<Writer> writer = FindOtherWriter(input_, volume);
-    if (const NodeName unread = FindUnreadNode(input_, volume); !writer && !unread.empty()) {
-      resources_.back().blocked = {
-          .code = "storage-other-writer",
-          .why = fmt::format("{} was not read, and may have it mounted for writing, where two "
-                             "writers destroy it: plan all nodes",
-                             unread)};
-    }
-    if (!writer) return;
-    resources_.back().blocked = {
-        .code = "storage-other-writer",
-        .why = fmt::format("{} has it mounted for writing at {}, and two writers destroy it: "
-                           "umount it there, then plan again",
-                           writer->node, writer->path)};
+    const std::optional<UnreadNode> unread = FindUnreadNode(input_, volume);
+    if (!writer && !unread) return;
+    resources_.back().blocked = {.code = "storage-other-writer",
+                                 .why = writer ? ExplainWriter(*writer) : ExplainUnread(*unread)};
   }
 
   Observed<std::string> FindState(const std::string& unit) const {

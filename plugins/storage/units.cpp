@@ -12,10 +12,11 @@ namespace {
 constexpr std::size_t kDigits = 12;  // of the digest of an NQN, whose signs and length no unit has
 
 // A file system that is mounted read-only writes its journal all the same, unless an option says
-// otherwise: see ext4(5) and xfs(5).
+// otherwise: see ext4(5), xfs(5) and btrfs(5). That of btrfs needs Linux 5.9.
 std::string_view FindJournalOption(const std::string& filesystem) {
   if (filesystem == "ext4") return "noload";
   if (filesystem == "xfs") return "norecovery";
+  if (filesystem == "btrfs") return "rescue=nologreplay";
   return "";
 }
 

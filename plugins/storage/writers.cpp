@@ -15,12 +15,19 @@ std::optional<Writer> FindOtherWriter(const PluginInput& input, const Volume& vo
   return std::nullopt;
 }
 
-NodeName FindUnreadNode(const PluginInput& input, const Volume& volume) {
-  if (!NeedsOneWriter(volume)) return {};
+std::optional<UnreadNode> FindUnreadNode(const PluginInput& input, const Volume& volume) {
+  if (!NeedsOneWriter(volume)) return std::nullopt;
   for (const NodeSpec& node : input.cluster.nodes) {
-    if (node.name != input.node.name && !input.all.nodes.contains(node.name)) return node.name;
+    if (node.name == input.node.name) continue;
+    const auto facts = input.all.nodes.find(node.name);
+    if (facts == input.all.nodes.end()) return UnreadNode{.node = node.name};
+    // Where the probe failed, no mount of the node is known.
+    const Observed<bool> read = Answer(facts->second.storage.nvme_cli);
+    if (const auto* unknown = std::get_if<Unknown>(&read)) {
+      return UnreadNode{.node = node.name, .why = unknown->why};
+    }
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace reconciler::plugins::storage

@@ -16,7 +16,12 @@ struct Writer {
 // Another node than the input's that can write now to a file system which one alone may write to.
 std::optional<Writer> FindOtherWriter(const PluginInput& input, const Volume& volume);
 
-// A node of the manifest that was not read, and may be one; empty: there is none.
-NodeName FindUnreadNode(const PluginInput& input, const Volume& volume);
+struct UnreadNode {
+  NodeName node = {};
+  std::string why = {};  // what it has mounted is not known; empty: nothing of it was read
+};
+
+// A node of the manifest of which it is not known whether it is one.
+std::optional<UnreadNode> FindUnreadNode(const PluginInput& input, const Volume& volume);
 
 }  // namespace reconciler::plugins::storage

@@ -157,6 +157,15 @@ std::vector<Mistake> FindTextMistakes(const UnitSpec& unit) {
   return mistakes;
 }
 
+// The drop-in that is read last decides, and the content where none says it.
+std::optional<std::string> FindServiceSetting(const UnitSpec& unit, std::string_view key) {
+  std::optional<std::string> value = FindUnitSetting(unit.content.value_or(""), "Service", key);
+  for (const auto& [file, text] : unit.drop_ins) {
+    if (auto set = FindUnitSetting(text, "Service", key)) value = std::move(set);
+  }
+  return value;
+}
+
 std::vector<Mistake> FindMistakes(const UnitSpec& unit) {
   if (!IsUnitName(unit.name)) {
     return {Mistake{"units-name-malformed",
@@ -205,6 +214,14 @@ std::vector<Mistake> FindMistakes(const UnitSpec& unit) {
                             unit.name),
                 "add [Install] with WantedBy=multi-user.target, or leave `enabled` out"});
   }
+  if (unit.active == true && unit.content && EndsOnceRun(unit, false)) {
+    mistakes.push_back(
+        Mistake{"units-state-impossible",
+                fmt::format("units: {}: Type=oneshot without RemainAfterExit=yes is inactive once "
+                            "it has run, and cannot be active",
+                            unit.name),
+                "add RemainAfterExit=yes to [Service], or leave `active` out"});
+  }
   for (Mistake& mistake : FindTextMistakes(unit)) mistakes.push_back(std::move(mistake));
   return mistakes;
 }
@@ -249,6 +266,13 @@ std::vector<UnitSpec> ReadUnits(const ClusterSpec& cluster, const NodeName& node
   std::vector<UnitSpec> units = ReadUnits(cluster);
   std::erase_if(units, [&](const UnitSpec& unit) { return !unit.On(node); });
   return units;
+}
+
+bool EndsOnceRun(const UnitSpec& unit, bool installed) {
+  const std::optional<std::string> type = FindServiceSetting(unit, "Type");
+  const bool is_oneshot =
+      unit.content ? type == "oneshot" : installed && (!type || type == "oneshot");
+  return is_oneshot && !ReadUnitFlag(FindServiceSetting(unit, "RemainAfterExit").value_or("no"));
 }
 
 bool IsUnitName(std::string_view name) {

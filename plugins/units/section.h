@@ -30,6 +30,10 @@ struct UnitSpec {
 std::vector<UnitSpec> ReadUnits(const ClusterSpec& cluster);
 std::vector<UnitSpec> ReadUnits(const ClusterSpec& cluster, const NodeName& node);
 
+// Whether the unit is inactive once it has run: Type=oneshot without RemainAfterExit=yes. Of one
+// without content, `installed` is whether its own files make it so, as systemd has them.
+bool EndsOnceRun(const UnitSpec& unit, bool installed);
+
 // "demo.service", "demo@1.timer": a name that systemd accepts and that can be a file of ours.
 bool IsUnitName(std::string_view name);
 

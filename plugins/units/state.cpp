@@ -27,7 +27,8 @@ UnitState MakeUnitState(const std::map<std::string, std::string>& properties) {
           .unit_file = get("UnitFileState"),
           .active = get("ActiveState"),
           .result = get("Result"),
-          .stale = get("NeedDaemonReload") == "yes"};
+          .stale = get("NeedDaemonReload") == "yes",
+          .oneshot = get("Type") == "oneshot" && get("RemainAfterExit") != "yes"};
 }
 
 bool IsMasked(const UnitState& state) {
@@ -46,7 +47,7 @@ std::vector<Read> ListStateReads(const std::vector<UnitSpec>& units) {
   RunProbe show{.id = kShow,
                 .argv = {"systemctl", "show", "--no-pager",
                          ("--property=Id,Names,LoadState,UnitFileState,ActiveState,Result,"
-                          "NeedDaemonReload"),
+                          "NeedDaemonReload,Type,RemainAfterExit"),
                          "--"},
                 .time_limit_s = kShowLimitS};
   const std::size_t bare = show.argv.size();
@@ -142,6 +143,12 @@ Obstacle FindObstacle(const UnitSpec& unit, const UnitState& state) {
   if (state.load != "loaded" && state.load != "not-found" && !unit.content) {
     return {.code = "units-not-loaded",
             .why = fmt::format("systemd cannot load it ({})", state.load)};
+  }
+  if (unit.active == true && !unit.content && EndsOnceRun(unit, state.oneshot)) {
+    return {.code = "units-state-impossible",
+            .why =
+                "Type=oneshot without RemainAfterExit=yes is inactive once it has run: leave "
+                "`active` out, or set that in a drop-in"};
   }
   if (unit.active == true && state.active == "failed") {
     return {.code = "units-failed",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,32 @@ std::optional<UnitTextFault> FindUnitTextFault(std::string_view text, const std:
     }
   }
   return std::nullopt;
+}
+
+std::optional<std::string> FindUnitSetting(std::string_view text, std::string_view section,
+                                           std::string_view key) {
+  std::optional<std::string> value;
+  std::string_view name;
+  bool continued = false;
+  for (const std::string& whole : SplitLines(text)) {
+    const std::string_view line = Trim(whole);
+    if (line.starts_with('#') || line.starts_with(';')) continue;
+    const bool is_rest = std::exchange(continued, whole.ends_with('\\'));
+    if (is_rest || line.empty()) continue;
+    const std::size_t equals = line.find('=');
+    if (line.starts_with('[')) {
+      name = line.ends_with(']') && line.substr(1, line.size() - 2) == section ? section : "";
+    } else if (name == section && Trim(line.substr(0, equals)) == key &&
+               equals != std::string_view::npos) {
+      value = Trim(line.substr(equals + 1));
+    }
+  }
+  return value;
+}
+
+bool ReadUnitFlag(std::string_view value) {
+  constexpr std::array<std::string_view, 6> kTrue = {"1", "yes", "y", "true", "t", "on"};
+  return std::find(kTrue.begin(), kTrue.end(), ToLower(value)) != kTrue.end();
 }
 
 }  // namespace reconciler::plugins::units

@@ -17,4 +17,11 @@ struct UnitTextFault {
 // The first one. `example`: the section that the unit's type suggests, such as "Service".
 std::optional<UnitTextFault> FindUnitTextFault(std::string_view text, const std::string& example);
 
+// What the text sets last; nullopt: it does not set it. `section`: without its brackets.
+std::optional<std::string> FindUnitSetting(std::string_view text, std::string_view section,
+                                           std::string_view key);
+
+// As systemd reads it; false where it is none.
+bool ReadUnitFlag(std::string_view value);
+
 }  // namespace reconciler::plugins::units

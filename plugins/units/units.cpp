@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "plugins/common/commands/one_line.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/gpu_containers.h"
+#include "plugins/common/systemctl/install_section.h"
 #include "plugins/common/systemctl/set_enabled.h"
 #include "plugins/units/section.h"
 #include "plugins/units/state.h"
 #include "plugins/units/stop_at_boot.sh.h"
 #include "reconciler/base/mark.h"
+#include "reconciler/base/text.h"
 
 namespace reconciler::plugins::units {
 namespace {
@@ -96,6 +99,11 @@ bool IsBlocked(const PluginInput& input, const UnitSpec& unit,
   return std::holds_alternative<Unknown>(DescribeObserved(unit, observed));
 }
 
+Observed<std::string> GetUnitFile(const Observed<UnitState>& observed) {
+  return AndThen(observed,
+                 [](const UnitState& state) { return Observed<std::string>(state.unit_file); });
+}
+
 void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resource>& resources) {
   const Observed<UnitState> state =
       unit.HasState() ? FindState(input.facts, unit.name) : Observed<UnitState>(Absent{});
@@ -121,22 +129,59 @@ void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resour
     BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
     resources.push_back(std::move(resource));
   };
-  if (unit.content) add(MakeUnitPath(unit), *unit.content);
+  if (unit.content) {
+    add(MakeUnitPath(unit), *unit.content);
+    if (unit.enabled == true) {
+      RelinkWhereInstallChanges(resources.back(), unit.name, GetUnitFile(state));
+    }
+  }
   for (const auto& [file, text] : unit.drop_ins) add(MakeDropInPath(unit, file), text);
 }
 
+// Two words of which a key of the manifest has one.
+using Either = std::array<std::string_view, 2>;
+
+bool HasEither(const std::vector<std::string>& words, const Either& either) {
+  return std::find_first_of(words.begin(), words.end(), either.begin(), either.end()) !=
+         words.end();
+}
+
+// The entry of an earlier apply; nullptr: there is none.
+const LedgerEntry* FindEntry(const NodeFacts& facts, const UnitSpec& unit) {
+  const Ledger* ledger = Known(facts.ledger);
+  return ledger == nullptr ? nullptr : ledger->Find("unit/" + unit.name);
+}
+
+// Whether the entry managed the key before: it has a command for it, or none because the key held
+// by the first apply, so that a prune leaves it alone.
+bool HasManaged(const LedgerEntry* entry, const Either& states, const Either& verbs) {
+  if (entry == nullptr) return false;
+  if (entry->applied && HasEither(Split(*entry->applied, ' '), states)) return true;
+  return std::any_of(entry->original.begin(), entry->original.end(), [&](const Action& action) {
+    const auto* command = std::get_if<RunCommand>(&action);
+    return command != nullptr && HasEither(command->argv, verbs);
+  });
+}
+
 // Our unit's file may be gone afterwards, so all of it comes before. A unit that we made is left
-// without links and stopped; another one gets back what it had.
-PruneCommands MakePruneCommands(const UnitSpec& unit, const UnitState& before, bool ran) {
+// without links and stopped; another one gets back what it had. Of a unit that the ledger has, only
+// the keys that it did not manage, since the entry may have got `enabled` or `active` later.
+PruneCommands MakePruneCommands(const PluginInput& input, const UnitSpec& unit,
+                                const UnitState& before, bool ran) {
+  const LedgerEntry* entry = FindEntry(input.facts, unit);
+  const bool managed_enabled = HasManaged(entry, {"enabled", "disabled"}, {"enable", "disable"});
+  const bool managed_active = HasManaged(entry, {"active", "inactive"}, {"start", "stop"});
   PruneCommands prune_commands;
   if (unit.enabled) prune_commands.after.push_back(Reload());
-  if (unit.enabled && (before.unit_file == "enabled" || before.unit_file == "disabled" ||
-                       before.unit_file.empty())) {
-    prune_commands.before.push_back(SetEnabled(unit.name, before.unit_file == "enabled"));
+  const bool had_links = before.unit_file == "enabled";
+  const bool can_set = had_links || before.unit_file == "disabled" || before.unit_file.empty();
+  if (unit.enabled && can_set && !managed_enabled) {
+    prune_commands.before.push_back(SetEnabled(unit.name, had_links));
   }
-  if (unit.active && *unit.active != ran) {
+  if (unit.active && *unit.active != ran && !managed_active) {
     prune_commands.before.push_back(MakeJob(ran ? "start" : "stop", unit));
   }
+  prune_commands.adds = entry != nullptr && !prune_commands.before.empty();
   return prune_commands;
 }
 
@@ -169,7 +214,7 @@ Resource MakeState(const PluginInput& input, const UnitSpec& unit) {
   }
   resource.blocked = FindUnitObstacle(input, unit, *state);
   const bool runs = Runs(observed);
-  resource.prune_commands = MakePruneCommands(unit, *state, runs);
+  resource.prune_commands = MakePruneCommands(input, unit, *state, runs);
   if (unit.enabled) {
     resource.apply.push_back(SetEnabled(unit.name, *unit.enabled));
     // Empty: the unit does not exist yet, and must not leave a link behind when it goes again.

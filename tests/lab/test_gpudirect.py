@@ -30,6 +30,7 @@ units:
     content: |
       [Service]
       Type=oneshot
+      RemainAfterExit=yes
       ExecStart=/bin/false
     active: true
 """

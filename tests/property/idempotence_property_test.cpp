@@ -48,6 +48,8 @@ RC_GTEST_PROP(Plan, FilesHoldOnceTheyAreWritten, ()) {
   ApplyEverywhere(scenario);  // writes what waited for them
   for (const Stage& stage : scenario.MakePlan().stages) {
     for (const Change& change : stage.changes) {
+      // The unit's links would have to change with its file, and without systemctl none are known.
+      if (change.code == "plan-state-unknown") continue;
       if (change.kind == "file") RC_FAIL(change.Id() + ": " + change.detail + "\n" + change.diff);
     }
   }

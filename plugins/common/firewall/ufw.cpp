@@ -20,29 +20,39 @@ struct UfwRule {
   std::string action = {};
   std::string protocol = {};
   bool any_port = false;
+  Ipv4Prefix to = {};
   Ipv4Prefix from = {};
   std::string direction = {};
   std::string text = {};
 };
+
+// "192.168.1.0/24", "192.168.1.22"
+std::optional<Ipv4Prefix> ParseNetwork(const std::string& word) {
+  return ParseIpv4Prefix(word.find('/') == std::string::npos ? word + "/32" : word);
+}
 
 std::optional<UfwRule> ParseRule(const std::string& line) {
   if (!line.starts_with(kTuple)) return std::nullopt;
   const std::string text(Trim(line.substr(kTuple.size())));
   const std::vector<std::string> words = Split(text, ' ');
   if (words.size() < 7) return std::nullopt;
-  const std::string& from = words[5];
-  const auto network = ParseIpv4Prefix(from.find('/') == std::string::npos ? from + "/32" : from);
-  if (!network) return std::nullopt;
+  const auto to = ParseNetwork(words[3]);
+  const auto from = ParseNetwork(words[5]);
+  if (!to || !from) return std::nullopt;
   return UfwRule{.action = words[0],
                  .protocol = words[1],
                  .any_port = words[2] == "any" && words[4] == "any",
-                 .from = *network,
+                 .to = *to,
+                 .from = *from,
                  .direction = words[6],
                  .text = MakePrintable(text)};
 }
 
-bool IsAbout(const UfwRule& rule, const std::string& interface) {
-  return (rule.protocol == "any" || rule.protocol == "tcp") &&
+// A rule for one port says nothing of the others, and one for another address, such as a multicast
+// group, nothing of this one.
+bool IsAbout(const UfwRule& rule, std::optional<Ipv4Address> to, const std::string& interface) {
+  return rule.any_port && (rule.to.length == 0 || (to && rule.to.Contains(*to))) &&
+         (rule.protocol == "any" || rule.protocol == "tcp") &&
          (rule.direction == "in" || rule.direction == "in_" + interface);
 }
 
@@ -60,11 +70,11 @@ bool DeniesByDefault(const std::string& defaults) {
 
 // The first rule that says something of it decides, as in ufw.
 UfwAnswer JudgeRules(const std::string& rules, const Ipv4Prefix& from,
-                     const std::string& interface) {
+                     std::optional<Ipv4Address> to, const std::string& interface) {
   for (const std::string& line : SplitLines(rules)) {
     const auto rule = ParseRule(line);
-    if (!rule || !IsAbout(*rule, interface)) continue;
-    if (rule->action.starts_with("allow") && rule->any_port && Covers(rule->from, from)) return {};
+    if (!rule || !IsAbout(*rule, to, interface)) continue;
+    if (rule->action.starts_with("allow") && Covers(rule->from, from)) return {};
     const bool denies = rule->action.starts_with("deny") || rule->action.starts_with("reject");
     if (denies && rule->from.Overlaps(from)) return {UfwVerdict::kDropsByRule, rule->text};
   }
@@ -87,7 +97,7 @@ Unknown ExplainUnread(const Observed<FileState>& file, const char* path) {
 std::vector<Read> ListUfwReads() { return {ReadFile{kDefaults}, ReadFile{kRules}}; }
 
 Observed<UfwAnswer> JudgeUfw(const NodeFacts& facts, const Ipv4Prefix& from,
-                             const std::string& interface) {
+                             std::optional<Ipv4Address> to, const std::string& interface) {
   const Observed<bool> enabled = Answer(facts.rdma.ufw);
   if (const auto* unknown = std::get_if<Unknown>(&enabled)) return *unknown;
   if (Known(enabled) == nullptr || !*Known(enabled)) return UfwAnswer{};
@@ -95,7 +105,7 @@ Observed<UfwAnswer> JudgeUfw(const NodeFacts& facts, const Ipv4Prefix& from,
   if (FindText(defaults) == nullptr) return ExplainUnread(defaults, kDefaults);
   const Observed<FileState> rules = FindFile(facts, kRules);
   if (FindText(rules) == nullptr) return ExplainUnread(rules, kRules);
-  const UfwAnswer answer = JudgeRules(*FindText(rules), from, interface);
+  const UfwAnswer answer = JudgeRules(*FindText(rules), from, to, interface);
   const bool by_default = answer.verdict == UfwVerdict::kDropsByDefault;
   if (by_default && !DeniesByDefault(*FindText(defaults))) return UfwAnswer{};
   return answer;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ std::vector<Read> ListUfwReads();
 enum class UfwVerdict {
   kAllows,          // by a rule, or because nothing is denied by default, or ufw is off or absent
   kDropsByDefault,  // no rule allows it
-  kDropsByRule,     // a rule denies it, or a part of it
+  kDropsByRule,     // a rule denies it, or a part of the senders
 };
 
 struct UfwAnswer {
@@ -23,9 +24,10 @@ struct UfwAnswer {
   std::string rule = {};  // that denies it, as ufw's file has it
 };
 
-// Whether what `from` sends to any TCP port of the node comes in over `interface`. Unknown where a
+// Whether what `from` sends to any TCP port of the node's address `to` comes in over `interface`;
+// nullopt: that address is not known. Rules for single ports say nothing of it. Unknown where a
 // file could not be read.
 Observed<UfwAnswer> JudgeUfw(const NodeFacts& facts, const Ipv4Prefix& from,
-                             const std::string& interface);
+                             std::optional<Ipv4Address> to, const std::string& interface);
 
 }  // namespace reconciler::plugins

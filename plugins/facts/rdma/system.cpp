@@ -55,7 +55,16 @@ Observed<CmaMemory> ParseCma(const std::string& total, const std::string& free) 
   return CmaMemory{*total_kib, *free_kib};
 }
 
-void StoreLines(const std::string& out, NodeFacts& facts) {
+// grep ends with 1 where nothing fits, and with 2 where something is not there. What else ended it
+// may have left lines out.
+void StoreLines(const CommandReply& grep, NodeFacts& facts) {
+  if (grep.exit_code > 2) {
+    const Unknown unknown = ExplainFailure(grep, "grep", kLinesLimitS);
+    facts.rdma.cma = unknown;
+    facts.rdma.modules = unknown;
+    facts.rdma.ufw = unknown;
+    return;
+  }
   constexpr std::string_view kTotal = "CmaTotal:";
   constexpr std::string_view kFree = "CmaFree:";
   std::string total;
@@ -63,7 +72,7 @@ void StoreLines(const std::string& out, NodeFacts& facts) {
   std::vector<std::string> modules;
   Observed<bool> ufw = Absent{};
   bool has_ufw = false;  // its files outlive it
-  for (const std::string& one : SplitLines(out)) {
+  for (const std::string& one : SplitLines(grep.out)) {
     std::string_view line = one;
     if (ConsumePrefix(line, kMemoryFile)) {
       if (line.starts_with(kTotal)) total = ReadValueAfter(line, kTotal);
@@ -117,9 +126,8 @@ std::vector<Read> ListSystemReads(bool deep) {
 }
 
 void StoreSystem(const ProbeReply& reply, NodeFacts& facts) {
-  // grep ends with 2 where something is not there.
   if (const auto lines = reply.commands.find(kLines); lines != reply.commands.end()) {
-    StoreLines(lines->second.out, facts);
+    StoreLines(lines->second, facts);
   }
   if (const auto ofed = reply.values.find(kOfedFile); ofed != reply.values.end()) {
     const std::string* version = Known(ofed->second);

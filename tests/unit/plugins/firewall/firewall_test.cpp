@@ -64,13 +64,25 @@ TEST(Firewall, ARuleThatIsThereHolds) {
   }
 }
 
+TEST(Firewall, ARuleForTheAddressOfThePortHolds) {
+  for (const std::string to : {"192.168.177.1", "192.168.177.0/24"}) {
+    EXPECT_EQ(
+        Scenario(true, {"allow any any " + to + " any 192.168.177.0/24 in"}).Detail(Get(), kFirst),
+        "holds")
+        << to;
+  }
+}
+
 TEST(Firewall, ARuleForLessDoesNot) {
-  for (const std::string rule : {"allow any any 0.0.0.0/0 any 192.168.177.2 in_enp1s0f1np1",
-                                 "allow any any 0.0.0.0/0 any 192.168.177.0/24 in_enP2p1s0f1np1",
-                                 "allow tcp 22 0.0.0.0/0 any 192.168.177.0/24 in",
-                                 "allow udp any 0.0.0.0/0 any 0.0.0.0/0 in",
-                                 "route:allow any any 0.0.0.0/0 any 0.0.0.0/0 in",
-                                 "allow any any 0.0.0.0/0 any nonsense in"}) {
+  for (const std::string rule :
+       {"allow any any 0.0.0.0/0 any 192.168.177.2 in_enp1s0f1np1",
+        "allow any any 0.0.0.0/0 any 192.168.177.0/24 in_enP2p1s0f1np1",
+        "allow tcp 22 0.0.0.0/0 any 192.168.177.0/24 in",
+        "allow udp any 0.0.0.0/0 any 0.0.0.0/0 in",
+        "route:allow any any 0.0.0.0/0 any 0.0.0.0/0 in",
+        "allow any any 192.168.1.21 any 0.0.0.0/0 in",
+        "allow any any 192.168.177.2 any 0.0.0.0/0 in", "allow any any nonsense any 0.0.0.0/0 in",
+        "allow any any 0.0.0.0/0 any nonsense in"}) {
     EXPECT_EQ(Scenario(true, {rule}).Detail(Get(), kFirst), "allowed") << rule;
   }
 }
@@ -84,6 +96,20 @@ TEST(Firewall, ARuleThatDeniesFirstBlocksAndIsNamed) {
   EXPECT_EQ(Scenario(true, {"allow any any 0.0.0.0/0 any 192.168.177.0/24 in", deny})
                 .Detail(Get(), kFirst),
             "holds");
+}
+
+TEST(Firewall, ARuleThatDeniesOnePortOrAnotherAddressBlocksNothing) {
+  const std::string allow = "allow any any 0.0.0.0/0 any 192.168.177.0/24 in_enp1s0f1np1";
+  for (const std::string deny :
+       {"deny tcp 11434 0.0.0.0/0 any 0.0.0.0/0 in", "deny any any 224.0.0.251 any 0.0.0.0/0 in",
+        "deny any any 0.0.0.0/0 53 0.0.0.0/0 in", "reject any any 192.168.1.21 any 0.0.0.0/0 in"}) {
+    EXPECT_EQ(Scenario(true, {deny}).Detail(Get(), kFirst), "allowed") << deny;
+    EXPECT_EQ(Scenario(true, {deny, allow}).Detail(Get(), kFirst), "holds") << deny;
+  }
+  const std::string own = "deny any any 192.168.177.1 any 0.0.0.0/0 in";
+  EXPECT_EQ(Scenario(true, {own, allow}).Detail(Get(), kFirst),
+            "blocked: a rule of ufw denies it first (" + own +
+                "): ufw status numbered shows it, ufw delete NUMBER removes it");
 }
 
 TEST(Firewall, WhereUfwIsOffOrDeniesNothingAllHolds) {
@@ -123,6 +149,8 @@ TEST(Firewall, WhatCouldNotBeReadIsBlocked) {
   scenario.facts.files["/etc/ufw/user.rules"] = Absent{};
   EXPECT_EQ(scenario.Detail(Get(), kFirst),
             "blocked: unknown: ufw is enabled, and /etc/ufw/user.rules is not there");
+  scenario.facts.rdma.ufw = Unknown{"grep gave no answer in 5 s"};
+  EXPECT_EQ(scenario.Detail(Get(), kFirst), "blocked: unknown: grep gave no answer in 5 s");
 }
 
 TEST(Firewall, WithoutTheKeyNothingIsWrittenAndTheRulesToAddAreNamed) {

@@ -41,6 +41,7 @@ TEST(NcclFirewall, APeerThatNoRuleAllowsIsNamedWithTheRule) {
         "allow any any 0.0.0.0/0 any 192.168.1.22 in_wlP9s9",
         "allow udp any 0.0.0.0/0 any 192.168.1.22 in", "deny any any 0.0.0.0/0 any 192.168.1.22 in",
         "route:allow any any 0.0.0.0/0 any 192.168.1.22 in",
+        "allow any any 192.168.177.1 any 192.168.1.22 in",  // to another address of the node
         "allow any any 0.0.0.0/0 any nonsense in", "allow any"}) {
     EXPECT_EQ(NoteWith({rule}), kNote) << rule;
   }
@@ -50,6 +51,7 @@ TEST(NcclFirewall, APeerThatARuleAllowsIsNot) {
   for (const std::string rule : {"allow any any 0.0.0.0/0 any 192.168.1.22 in",
                                  "allow tcp any 0.0.0.0/0 any 192.168.1.0/24 in",
                                  "allow any any 0.0.0.0/0 any 0.0.0.0/0 in_enP7s7",
+                                 "allow any any 192.168.1.21 any 192.168.1.22 in",
                                  "allow any any 0.0.0.0/0 any 192.168.1.22 in comment=6e63636c"}) {
     EXPECT_EQ(NoteWith({"allow tcp 22 0.0.0.0/0 any 0.0.0.0/0 in", rule}), "none") << rule;
   }

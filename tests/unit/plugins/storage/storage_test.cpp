@@ -56,7 +56,9 @@ struct Scenario : test::PairScenario {
   }
   // Beside a spark-2 that has nothing.
   Change Plan(const std::string& name) const {
-    const ClusterFacts all{.nodes = {{"spark-1", facts}, {"spark-2", {.node = "spark-2"}}}};
+    NodeFacts other{.node = "spark-2"};
+    other.storage.nvme_cli = true;
+    const ClusterFacts all{.nodes = {{"spark-1", facts}, {"spark-2", other}}};
     for (const Resource& resource :
          Get().resources({cluster, fabric, cluster.nodes.front(), facts, all})) {
       if (resource.name == name) return Diff(resource, "storage").value_or(Change());
@@ -99,10 +101,21 @@ TEST(Storage, AReadOnlyMountWritesNoJournal) {
   for (const auto& [filesystem, options] :
        {std::pair("ext4", "Options=_netdev,nofail,ro,noload\n"),
         std::pair("xfs", "Options=_netdev,nofail,ro,norecovery\n"),
-        std::pair("btrfs", "Options=_netdev,nofail,ro\n")}) {
+        std::pair("btrfs", "Options=_netdev,nofail,ro,rescue=nologreplay\n")}) {
     Scenario scenario(
         {Models({{"read_only", test::Flag(true)}, {"filesystem", test::Text(filesystem)}})});
     EXPECT_THAT(scenario.ReadNew().File(Get(), Scenario::Path(kMount)).content, HasSubstr(options));
+  }
+}
+
+// udev's links are in lower case but for shorter UUIDs, as of vfat.
+TEST(Storage, AUuidInCapitalsIsFoundByItsLink) {
+  for (const auto& [uuid, device] :
+       {std::pair("3E6BE9DE-8139-4C45-9106-A43F08D823A6", "3e6be9de-8139-4c45-9106-a43f08d823a6"),
+        std::pair("1A2B-3C4D", "1A2B-3C4D")}) {
+    Scenario scenario({Models({{"uuid", test::Text(uuid)}})});
+    EXPECT_THAT(scenario.ReadNew().File(Get(), Scenario::Path(kMount)).content,
+                HasSubstr(std::string("What=/dev/disk/by-uuid/") + device + "\n"));
   }
 }
 
@@ -150,6 +163,60 @@ TEST(Storage, UnitsAreEnabledAndStartedWithoutWaitingForTheTarget) {
                                 std::string("systemctl --no-reload disable -- ") + kMount);
   EXPECT_THAT(test::Lines(change.revert), back);
   EXPECT_THAT(test::Lines(change.prune_commands.before), back);
+}
+
+std::vector<std::string> Steps(const std::vector<Action>& actions) {
+  std::vector<std::string> steps;
+  for (const Action& action : actions) steps.push_back(Describe(action));
+  return steps;
+}
+
+// With the mount unit of the volume as it was formatted before.
+Scenario FormattedAgain(const std::string& active) {
+  Scenario former(
+      {Models({{"uuid", test::Text("ffff")}, {"nodes", test::List({test::Text("spark-1")})}})});
+  Scenario now;
+  now.Read(Scenario::Units("enabled", active))
+      .AddFile(Scenario::Path(kMount),
+               former.ReadNew().File(Get(), Scenario::Path(kMount)).content);
+  return now;
+}
+
+// By the link of the former device systemd takes the unit for enabled.
+TEST(Storage, AVolumeThatWasFormattedAgainIsWantedByItsNewDeviceAndMounted) {
+  const std::string relink = std::string("run systemctl --no-reload reenable -- ") + kMount;
+  const std::string path = Scenario::Path(kMount);
+  const Change change = FormattedAgain("inactive").Plan(path);
+  EXPECT_THAT(Steps(change.actions), ElementsAre("write " + path));
+  EXPECT_THAT(test::Lines(change.triggers),
+              ElementsAre(std::string("systemctl --no-reload reenable -- ") + kMount,
+                          "systemctl daemon-reload",
+                          std::string("systemctl --no-block start -- ") + kMount));
+  EXPECT_THAT(Steps(change.revert),
+              ElementsAre(std::string("run systemctl stop -- ") + kMount, relink));
+  EXPECT_TRUE(std::get<RunCommand>(change.revert.back()).after_boot);
+  // A former volume that is still mounted stays.
+  EXPECT_THAT(Steps(FormattedAgain("active").Plan(path).revert), ElementsAre(relink));
+}
+
+TEST(Storage, AMountUnitThatIsWantedByTheSameDeviceIsNotLinkedAgain) {
+  Scenario former({Models({{"options", test::List({test::Text("noatime")})},
+                           {"nodes", test::List({test::Text("spark-1")})}})});
+  Scenario now;
+  const std::string path = Scenario::Path(kMount);
+  now.Read(Scenario::Units("enabled", "active"))
+      .AddFile(path, former.ReadNew().File(Get(), path).content);
+  const Change change = now.Plan(path);
+  EXPECT_THAT(Steps(change.actions), ElementsAre("write " + path));
+  EXPECT_THAT(test::Lines(change.triggers), ElementsAre("systemctl daemon-reload"));
+}
+
+TEST(Storage, WhereTheLinkMustChangeAnUnknownStateOfTheUnitBlocks) {
+  Scenario scenario = FormattedAgain("inactive");
+  scenario.facts.storage = {};
+  scenario.Read("", 124);
+  EXPECT_EQ(scenario.Detail(Get(), Scenario::Path(kMount)),
+            "blocked: unknown: systemctl said nothing about it");
 }
 
 TEST(Storage, AfterItsChangesNothingDiffers) {
@@ -215,7 +282,8 @@ TEST(Storage, WhatKeepsAVolumeFromBeingMountedIsNamed) {
   EXPECT_EQ(Scenario().Read(there).Said(),
             std::string("storage-not-mounted: /mnt/rosa-models: /dev/disk/by-uuid/0a1b-2c is there "
                         "and not mounted: systemctl start ") +
-                kMount + "; where that fails: journalctl -u " + kMount + "\n");
+                kMount + "; where that fails: journalctl -u " + kMount +
+                "; where no boot mounts it: systemctl reenable " + kMount + "\n");
   EXPECT_EQ(Scenario().Read(there + "mount /mnt/rosa-models /dev/nvme1n1 ext4 rw,noatime\n").Said(),
             "");
   EXPECT_EQ(Scenario().Read(there + "mount /mnt/rosa-models /dev/nvme2n1 ext4 rw\n").Said(),
@@ -223,6 +291,18 @@ TEST(Storage, WhatKeepsAVolumeFromBeingMountedIsNamed) {
                         "found /dev/nvme2n1 mounted there: umount /mnt/rosa-models, then systemctl "
                         "start ") +
                 kMount + "\n");
+}
+
+// The unit made the connection once, and the kernel has removed it since.
+TEST(Storage, AConnectionThatTheKernelRemovedIsMadeAgainByARestartOfItsUnit) {
+  const std::string units = std::string("nvme_cli yes\nmodule yes\nunit enabled inactive ") +
+                            kMount + "\nunit enabled active " + Scenario::Connect() + "\n";
+  EXPECT_EQ(Scenario().Read(units).Said(),
+            "storage-not-connected: /mnt/rosa-models: llm-models is not connected any more, and " +
+                Scenario::Connect() + " connects only when it is started: systemctl restart " +
+                Scenario::Connect() + "\n");
+  EXPECT_THAT(Scenario().Read(units + "subsystem connecting llm-models\n").Said(),
+              HasSubstr("llm-models is connecting; the node tries again"));
 }
 
 TEST(Storage, AVolumeThatIsToBeReadOnlyAndIsNotIsAWarning) {
@@ -251,7 +331,8 @@ TEST(Storage, AVolumeThatIsToBeWritableAndIsNotIsAWarning) {
 // What the plan says of spark-1's unit and its file, beside a spark-2 that answered so.
 std::vector<std::string> PlanBeside(const std::string& other, const Scenario& scenario) {
   NodeFacts facts{.node = "spark-2"};
-  Get().parse({.commands = {{"storage.volumes", {.out = other}}}}, facts);
+  Get().parse({.commands = {{"storage.volumes", {.out = "nvme_cli yes\nmodule yes\n" + other}}}},
+              facts);
   const ClusterFacts all{.nodes = {{"spark-1", scenario.facts}, {"spark-2", facts}}};
   std::vector<std::string> lines;
   for (const Resource& resource :
@@ -284,21 +365,45 @@ TEST(Storage, ANodeBecomesNoWriterWhileAnotherOneWrites) {
   }
 }
 
-// A plan of some nodes does not read the others.
-TEST(Storage, ANodeBecomesNoWriterWhileAnotherOneWasNotRead) {
-  Scenario scenario;
-  scenario.ReadNew();
-  const ClusterFacts all{.nodes = {{"spark-1", scenario.facts}}};
+std::vector<std::string> ListBlocked(const Scenario& scenario, const ClusterFacts& all) {
   std::vector<std::string> blocked;
   for (const Resource& resource :
        Get().resources({scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(),
                         scenario.facts, all})) {
     if (!resource.blocked.empty()) blocked.push_back(resource.name + ": " + resource.blocked.why);
   }
+  return blocked;
+}
+
+// A plan of some nodes does not read the others.
+TEST(Storage, ANodeBecomesNoWriterWhileAnotherOneWasNotRead) {
+  Scenario scenario;
+  scenario.ReadNew();
+  const auto blocked = ListBlocked(scenario, {.nodes = {{"spark-1", scenario.facts}}});
   const std::string why =
       ": spark-2 was not read, and may have it mounted for writing, where two writers destroy it: "
       "plan all nodes";
   EXPECT_THAT(blocked, ElementsAre(Scenario::Path(kMount) + why, std::string(kMount) + why));
+}
+
+TEST(Storage, ANodeBecomesNoWriterWhileTheMountsOfAnotherOneAreNotKnown) {
+  Scenario scenario;
+  scenario.ReadNew();
+  NodeFacts other{.node = "spark-2"};
+  const auto list = [&] {
+    return ListBlocked(scenario, {.nodes = {{"spark-1", scenario.facts}, {"spark-2", other}}});
+  };
+  const auto why = [](const std::string& reason) {
+    return ": what spark-2 has mounted could not be read (" + reason +
+           "): it may have it mounted for writing, where two writers destroy it: plan again";
+  };
+  EXPECT_THAT(list(), ElementsAre(Scenario::Path(kMount) + why("not read"),
+                                  std::string(kMount) + why("not read")));
+  Get().parse({.commands = {{"storage.volumes", {.exit_code = 124}}}}, other);
+  EXPECT_THAT(list(), ElementsAre(Scenario::Path(kMount) + why("sh gave no answer in 15 s"),
+                                  std::string(kMount) + why("sh gave no answer in 15 s")));
+  Get().parse({.commands = {{"storage.volumes", {.out = "nvme_cli no\nmodule yes\n"}}}}, other);
+  EXPECT_THAT(list(), IsEmpty());
 }
 
 TEST(Storage, TwoWritersAreNamedAndNeverAdvisedToMountAgain) {
@@ -376,6 +481,53 @@ TEST(Storage, OneWriterWithReadersAndTwoFileSystemsAreFine) {
   EXPECT_THAT(Check({Models({{"read_only", test::Flag(true)}})}), IsEmpty());
   EXPECT_THAT(Check({On("spark-1"), On("spark-2", {{"uuid", test::Text("ffff")}})}), IsEmpty());
   EXPECT_THAT(Check({Models({{"filesystem", test::Text("ocfs2")}})}), IsEmpty());
+}
+
+TEST(Storage, AVolumeHidesNeitherAHomeNorWhatIsOurs) {
+  const auto check = [](const std::string& path) {
+    return Check({On("spark-1", {{"mount", test::Text(path)}})});
+  };
+  const std::string below = ": mount it below /mnt or /srv";
+  for (const std::string path : {"/var/lib", "/var/log", "/opt", "/home/"}) {
+    EXPECT_THAT(check(path), ElementsAre(HasSubstr(" is a folder that the node needs to run")))
+        << path;
+  }
+  for (const std::string path :
+       {"/var/lib/spark-reconcile", "/var/lib/spark-reconcile/journal", "/opt/spark-reconcile"}) {
+    EXPECT_THAT(check(path),
+                ElementsAre("40 storage-path: storage: " + path +
+                            " has what spark-reconcile keeps on the node, which a mount would "
+                            "hide" +
+                            below));
+  }
+  for (const std::string path : {"/home/models", "/home/nvidia/models", "/var/lib/docker",
+                                 "/opt/spark-reconciled", "/var/lib/spark-reconcile2", "/homes"}) {
+    EXPECT_THAT(check(path), IsEmpty()) << path;
+  }
+}
+
+// Of any node; another folder of /home is a place for volumes.
+TEST(Storage, AVolumeHidesNoHomeOfALoginThatTheManifestNames) {
+  const auto check = [](const std::string& path, const std::string& ssh_user) {
+    Scenario scenario({On("spark-1", {{"mount", test::Text(path)}})});
+    scenario.cluster.nodes.back().access.user = "nvidia";
+    scenario.cluster.settings = test::Map({{"storage", *scenario.cluster.settings.Find("storage")},
+                                           {"ssh", test::Map({{"user", test::Text(ssh_user)}})}});
+    std::vector<std::string> lines;
+    for (const Error& error : Get().check(scenario.cluster, {})) {
+      lines.push_back(error.code + ": " + error.message + ": " + error.hint);
+    }
+    return lines;
+  };
+  for (const std::string user : {"nvidia", "mpi"}) {
+    EXPECT_THAT(check("/home/" + user + "/", "mpi"),
+                ElementsAre("storage-path: storage: /home/" + user +
+                            " is the home of a login to the nodes, whose keys a mount would hide: "
+                            "mount it below /mnt or /srv"));
+  }
+  for (const std::string path : {"/home/models", "/home/nvidia2", "/home/nvidia/models"}) {
+    EXPECT_THAT(check(path, "mpi"), IsEmpty()) << path;
+  }
 }
 
 TEST(Storage, OtherMistakesAreNamedWithTheirLine) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <set>
 
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
@@ -63,14 +63,14 @@ std::vector<Resource> ListResources(const ClusterSpec& cluster, const NodeFacts&
 std::vector<std::string> ListSteps(const std::vector<Resource>& resources) {
   std::vector<std::string> steps;
   std::vector<std::string> triggers;
+  std::set<std::string> ids;
   for (const Resource& resource : resources) {
     const auto change = Diff(resource, "units");
     if (!change || change->change == ChangeKind::kBlocked) continue;
     for (const Action& action : change->actions) steps.push_back(Describe(action));
     for (const RunCommand& trigger : change->triggers) {
-      const std::string text = Describe(trigger);
-      if (std::find(triggers.begin(), triggers.end(), text) == triggers.end())
-        triggers.push_back(text);
+      if (trigger.id.empty() || ids.insert(trigger.id).second)
+        triggers.push_back(Describe(trigger));
     }
   }
   steps.insert(steps.end(), triggers.begin(), triggers.end());
@@ -138,13 +138,87 @@ TEST(Units, FilesOfAllUnitsComeBeforeAnyCommand) {
 
 TEST(Units, ChangedContentRestartsARunningUnitOnce) {
   NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "active")});
-  facts.files[kPath] =
-      FileState{.content = FormatOwnedFile("homelab", "[Service]\n") + "# edited\n"};
+  facts.files[kPath] = FileState{.content = FormatOwnedFile("homelab", kService) + "# edited\n"};
   const auto resources = ListResources(Cluster({Demo()}), facts);
   EXPECT_THAT(ListSteps(resources),
               ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload",
                           "run systemctl restart -- demo.service"));
   EXPECT_EQ(Diff(resources[0], "units")->impact, Impact::kServiceRestart);
+}
+
+// With the file as it was when another target wanted the unit.
+std::vector<Resource> WithOtherInstall(Settings unit, const CommandReply& show) {
+  NodeFacts facts = Facts(show);
+  facts.files[kPath] = FileState{
+      .content = FormatOwnedFile(
+          "homelab", "[Install]\nWantedBy=graphical.target\n[Service]\nExecStart=/bin/sleep 1d\n")};
+  return ListResources(Cluster({std::move(unit)}), facts);
+}
+
+// systemd takes the unit for enabled by the link of the other target.
+TEST(Units, AChangedInstallSectionOfAnEnabledUnitChangesItsLinks) {
+  const std::string relink = "run systemctl --no-reload reenable -- demo.service";
+  const auto resources =
+      WithOtherInstall(Demo(), {.out = Block("demo.service", "loaded", "enabled", "active")});
+  EXPECT_THAT(ListSteps(resources),
+              ElementsAre("write /etc/systemd/system/demo.service", relink,
+                          "run systemctl daemon-reload", "run systemctl restart -- demo.service"));
+  const std::vector<Action> revert = Diff(resources[0], "units")->revert;
+  ASSERT_EQ(revert.size(), 1u);
+  EXPECT_EQ(Describe(revert[0]), relink);
+  EXPECT_TRUE(std::get<RunCommand>(revert[0]).after_boot);  // of the text that was restored
+  // New content of a failed unit starts nothing, and has its links all the same.
+  EXPECT_THAT(
+      ListSteps(
+          WithOtherInstall(Demo(), {.out = Block("demo.service", "loaded", "enabled", "failed")})),
+      ElementsAre("write /etc/systemd/system/demo.service", relink, "run systemctl daemon-reload"));
+}
+
+// Also= of a unit whose file is not there yet is ignored by systemd. A reload that came before
+// the links would not see them.
+TEST(Units, LinksAreMadeAgainWhenAllFilesAreThereAndBeforeAReload) {
+  Settings other = {{"name", test::Text("demo.socket")},
+                    {"content", test::Text("[Socket]\nListenStream=1\n")}};
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "active")});
+  facts.files[kPath] = FileState{.content = FormatOwnedFile("homelab", "[Service]\n")};
+  facts.files["/etc/systemd/system/demo.socket"] = Absent{};
+  const std::string relink = "run systemctl --no-reload reenable -- demo.service";
+  EXPECT_THAT(
+      ListSteps(ListResources(Cluster({Demo(), other}), facts)),
+      ElementsAre("write /etc/systemd/system/demo.service", "write /etc/systemd/system/demo.socket",
+                  relink, "run systemctl daemon-reload", "run systemctl restart -- demo.service",
+                  "run systemctl daemon-reload"));
+  EXPECT_THAT(
+      ListSteps(ListResources(Cluster({other, Demo()}), facts)),
+      ElementsAre("write /etc/systemd/system/demo.socket", "write /etc/systemd/system/demo.service",
+                  "run systemctl daemon-reload", relink, "run systemctl daemon-reload",
+                  "run systemctl restart -- demo.service"));
+}
+
+TEST(Units, LinksThatAreNotThereOrNotManagedAreNotMadeAgain) {
+  EXPECT_THAT(ListSteps(WithOtherInstall(
+                  Demo(), {.out = Block("demo.service", "loaded", "disabled", "active")})),
+              ElementsAre("write /etc/systemd/system/demo.service",
+                          "run systemctl --no-reload enable -- demo.service",
+                          "run systemctl daemon-reload", "run systemctl restart -- demo.service"));
+  const Settings unit = {{"name", test::Text("demo.service")}, {"content", test::Text(kService)}};
+  EXPECT_THAT(ListSteps(WithOtherInstall(
+                  unit, {.out = Block("demo.service", "loaded", "enabled", "active")})),
+              ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload"));
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "active")});
+  facts.files[kPath] =
+      FileState{.content = FormatOwnedFile(
+                    "homelab", "[Service]\n[Install]\n# a note\n\n WantedBy=multi-user.target\n")};
+  EXPECT_THAT(ListSteps(ListResources(Cluster({Demo()}), facts)),
+              ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload",
+                          "run systemctl restart -- demo.service"));
+}
+
+TEST(Units, WhereLinksMustChangeAnUnknownStateBlocksTheFile) {
+  const auto change = Diff(WithOtherInstall(Demo(), {.exit_code = 124})[0], "units");
+  EXPECT_EQ(change->change, ChangeKind::kBlocked);
+  EXPECT_EQ(change->code, "plan-state-unknown");
+  EXPECT_EQ(change->detail, "unknown: systemctl gave no answer in 5 s");
 }
 
 TEST(Units, ChangedContentRestartsNothingWhereActiveIsNotManaged) {
@@ -163,6 +237,67 @@ TEST(Units, EnablingARunningUnitDoesNotRestartIt) {
               ElementsAre(Action(
                   RunCommand{.argv = {"systemctl", "--no-reload", "disable", "--", "demo.service"},
                              .at_boot = true})));
+}
+
+std::vector<std::string> ListVerbs(const std::vector<RunCommand>& commands) {
+  std::vector<std::string> verbs;
+  for (const RunCommand& command : commands) verbs.push_back(Join(command.argv, " "));
+  return verbs;
+}
+
+TEST(Units, AKeyThatAnEntryGotLaterIsPrunedToo) {
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "disabled", "active")});
+  facts.files[kPath] = FileState{.content = FormatOwnedFile("homelab", kService)};
+  const auto prune = [&](const std::vector<Action>& original) {
+    facts.ledger =
+        Ledger{.cluster = "homelab",
+               .entries = {{.kind = "unit", .name = "demo.service", .original = original}}};
+    return Diff(ListResources(Cluster({Demo()}), facts)[1], "units")->prune_commands;
+  };
+  const std::string disable = "systemctl --no-reload disable -- demo.service";
+  // Started by an entry without `enabled`.
+  const PruneCommands added = prune({RunCommand{{"systemctl", "stop", "--", "demo.service"}}});
+  EXPECT_TRUE(added.adds);
+  EXPECT_THAT(ListVerbs(added.before), ElementsAre(disable));
+  EXPECT_THAT(ListVerbs(added.after), ElementsAre("systemctl daemon-reload"));
+  // What was there before us is known already: someone disabled it since.
+  EXPECT_FALSE(
+      prune({RunCommand{{"systemctl", "--no-reload", "enable", "--", "demo.service"}}}).adds);
+  facts.ledger = Absent{};
+  const PruneCommands first =
+      Diff(ListResources(Cluster({Demo()}), facts)[1], "units")->prune_commands;
+  EXPECT_FALSE(first.adds);
+  EXPECT_THAT(ListVerbs(first.before), ElementsAre(disable));
+}
+
+// docker was disabled and ran before the first apply, so that the entry has no command for
+// `active`; someone stopped it since.
+TEST(Units, AKeyThatHeldAtTheFirstApplyIsLeftAloneByAPrune) {
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "inactive")});
+  facts.files[kPath] = FileState{.content = FormatOwnedFile("homelab", kService)};
+  const auto prune = [&](const std::string& verb, std::optional<std::string> applied) {
+    facts.ledger =
+        Ledger{.cluster = "homelab",
+               .entries = {{.kind = "unit",
+                            .name = "demo.service",
+                            .original = {RunCommand{{"systemctl", verb, "--", "demo.service"}}},
+                            .applied = std::move(applied)}}};
+    return Diff(ListResources(Cluster({Demo()}), facts)[1], "units")->prune_commands;
+  };
+  const PruneCommands held = prune("disable", "enabled active");
+  EXPECT_FALSE(held.adds);
+  EXPECT_THAT(held.before, IsEmpty());
+  // Of an entry that had `enabled` alone, `active` is added.
+  for (const auto& applied :
+       {std::optional<std::string>("enabled"), std::optional<std::string>()}) {
+    const PruneCommands added = prune("disable", applied);
+    EXPECT_TRUE(added.adds);
+    EXPECT_THAT(ListVerbs(added.before), ElementsAre("systemctl stop -- demo.service"));
+  }
+  // It was enabled, and its entry has no command for that.
+  facts = Facts({.out = Block("demo.service", "loaded", "disabled", "active")});
+  facts.files[kPath] = FileState{.content = FormatOwnedFile("homelab", kService)};
+  EXPECT_FALSE(prune("stop", "enabled active").adds);
 }
 
 TEST(Units, UnwantedUnitIsDisabledAndStopped) {
@@ -240,6 +375,21 @@ TEST(Units, WhatSystemctlCannotBringAboutIsBlockedWithTheReason) {
             "blocked: systemd cannot load it (bad-setting)");
   EXPECT_EQ(detail(Block("demo.service", "loaded", "static", "inactive")),
             "blocked: systemd calls its file 'static', which cannot be enabled");
+}
+
+TEST(Units, AServiceThatEndsOnceItHasRunIsNotStartedToBeActive) {
+  Settings unit = {{"name", test::Text("demo.service")}, {"active", test::Flag(true)}};
+  const std::string block = Block("demo.service", "loaded", "static", "inactive", "Type=oneshot\n");
+  EXPECT_EQ(StateDetail(unit, {.out = block + "RemainAfterExit=no\n"}),
+            "blocked: Type=oneshot without RemainAfterExit=yes is inactive once it has run: leave "
+            "`active` out, or set that in a drop-in");
+  EXPECT_EQ(StateDetail(unit, {.out = block + "RemainAfterExit=yes\n"}), "inactive → active");
+  unit.emplace_back("drop_ins",
+                    test::Map({{"10-a.conf", test::Text("[Service]\nRemainAfterExit=true\n")}}));
+  NodeFacts facts = Facts({.out = block + "RemainAfterExit=no\n"});
+  facts.files["/etc/systemd/system/demo.service.d/10-a.conf"] = Absent{};
+  EXPECT_EQ(Diff(ListResources(Cluster({unit}), facts).back(), "units")->detail,
+            "inactive → active");
 }
 
 TEST(Units, NothingThatIsShownBlockedIsRestarted) {
@@ -386,6 +536,29 @@ TEST(Units, StateThatCannotBeHeldIsAManifestError) {
       Check({bare}),
       ElementsAre("units: demo.service: wanted an [Install] section to enable it by, found none"));
   EXPECT_THAT(Check({Demo()}), IsEmpty());
+}
+
+TEST(Units, AnActiveServiceThatEndsOnceItHasRunIsAManifestError) {
+  const auto check = [](const std::string& content, const std::string& drop_in = "") {
+    return Check({{{"name", test::Text("demo.service")},
+                   {"content", test::Text(content)},
+                   {"drop_ins", test::Map({{"10-a.conf", test::Text(drop_in)}})},
+                   {"active", test::Flag(true)}}});
+  };
+  const auto is_refused = ElementsAre(
+      "units: demo.service: Type=oneshot without RemainAfterExit=yes is inactive once "
+      "it has run, and cannot be active");
+  const std::string oneshot = "[Service]\nExecStart=/bin/true\nType = oneshot\n";
+  EXPECT_THAT(check(oneshot), is_refused);
+  EXPECT_THAT(check(oneshot + "#RemainAfterExit=yes\n"), is_refused);
+  EXPECT_THAT(check(oneshot + "RemainAfterExit=no\n[Unit]\nRemainAfterExit=yes\n"), is_refused);
+  EXPECT_THAT(check("[Service]\nExecStart=/bin/true\n", "[Service]\nType=oneshot\n"), is_refused);
+  EXPECT_THAT(check(oneshot + "RemainAfterExit=Yes\n"), IsEmpty());
+  EXPECT_THAT(check(oneshot, "[Service]\nRemainAfterExit=1\n"), IsEmpty());
+  EXPECT_THAT(check(oneshot + "Type=simple\n"), IsEmpty());
+  EXPECT_THAT(check("[Service]\nExecStart=/bin/echo \\\nType=oneshot\n"), IsEmpty());
+  EXPECT_THAT(Check({{{"name", test::Text("demo.service")}, {"content", test::Text(oneshot)}}}),
+              IsEmpty());
 }
 
 TEST(Units, LinesThatSystemdWouldIgnoreAreManifestErrors) {

@@ -125,9 +125,9 @@ TEST(Rdma, LinesThatAreNoneOfOursLeaveNoTrace) {
   EXPECT_EQ(facts.hcas.at("mlx5_0"), HcaFact{});
 }
 
-NodeFacts SystemFacts(const std::string& lines) {
+NodeFacts SystemFacts(const std::string& lines, int exit_code = 2) {
   ProbeReply reply;
-  reply.commands["common.lines"] = {.exit_code = 2, .out = lines};
+  reply.commands["common.lines"] = {.exit_code = exit_code, .out = lines};
   return Facts(reply);
 }
 
@@ -149,6 +149,16 @@ TEST(Rdma, MemoryModulesAndUfwComeFromTheirFiles) {
 
 TEST(Rdma, AnUfwThatWasRemovedIsAbsentAlthoughItsFilesStay) {
   EXPECT_EQ(SystemFacts("/etc/ufw/ufw.conf:ENABLED=yes\n").rdma.ufw, Observed<bool>(Absent{}));
+}
+
+TEST(Rdma, LinesOfAReadThatWasCutOffAreUnknown) {
+  const std::string lines = "/etc/ufw/ufw.conf:ENABLED=yes\n";  // that of its program is missing
+  const NodeFacts late = SystemFacts(lines, 124);
+  const Unknown why{"grep gave no answer in 5 s"};
+  EXPECT_EQ(late.rdma.ufw, Observed<bool>(why));
+  EXPECT_EQ(late.rdma.cma, Observed<CmaMemory>(why));
+  EXPECT_EQ(late.rdma.modules, Observed<std::vector<std::string>>(why));
+  EXPECT_EQ(SystemFacts(lines, 137).rdma.ufw, Observed<bool>(Unknown{"grep failed: exit 137"}));
 }
 
 TEST(Rdma, MemoryThatIsNotCountedInKbIsUnknownWithTheLine) {
