@@ -14,6 +14,7 @@
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/gpu_containers.h"
 #include "plugins/memlock/limit_lines.h"
+#include "plugins/memlock/manager_limits.h"
 #include "plugins/memlock/session_limits.sh.h"
 #include "plugins/memlock/user_service_limits.sh.h"
 #include "reconciler/base/mark.h"
@@ -26,6 +27,9 @@ namespace {
 constexpr std::string_view kPamFile = "/etc/security/limits.d/60-spark-reconcile.conf";
 constexpr std::string_view kSystemFile = "/etc/systemd/system.conf.d/60-spark-reconcile.conf";
 constexpr std::string_view kUserFile = "/etc/systemd/user.conf.d/60-spark-reconcile.conf";
+constexpr std::string_view kSystemFolder = "system.conf.d";
+constexpr std::string_view kUserFolder = "user.conf.d";
+constexpr std::string_view kAdvice = "remove that line, or give it the value of the manifest";
 constexpr const char* kService = "memlock.service";
 constexpr const char* kSession = "memlock.session";
 constexpr const char* kUserService = "memlock.user_service";
@@ -104,6 +108,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
       reads.push_back(ReadFile{std::string(path)});
     }
     for (Read& read : ListLimitReads()) reads.push_back(std::move(read));
+    for (Read& read : ListManagerReads()) reads.push_back(std::move(read));
   }
   // verify judges it whether or not the manifest has `memlock`.
   if (managed || MayMeasureRdma(cluster)) {
@@ -166,6 +171,26 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   }
 }
 
+// "/etc/…/99-limits.conf:2 sets DefaultLimitMEMLOCK=8M and is read after …"; empty: no file wins.
+std::string ExplainLaterLimit(const NodeFacts& facts, const Wanted& wanted, std::string_view folder,
+                              std::string_view own_file) {
+  const std::string own(own_file);
+  const auto later = FindLaterLimit(facts, folder, own, GetWantedLimit(wanted));
+  if (!later) return {};
+  return fmt::format("{} sets DefaultLimitMEMLOCK={} and is read after {}", later->place,
+                     later->value, own);
+}
+
+// A reload would not change it.
+Obstacle FindServiceObstacle(const PluginInput& input, const Wanted& wanted) {
+  Obstacle obstacle = FindFileObstacle(input.facts, std::string(kSystemFile), input.cluster.name,
+                                       input.cluster.former_name);
+  if (!obstacle.empty()) return obstacle;
+  const std::string why = ExplainLaterLimit(input.facts, wanted, kSystemFolder, kSystemFile);
+  if (why.empty()) return {};
+  return {.code = "memlock-later-dropin", .why = fmt::format("{}: {}", why, kAdvice)};
+}
+
 std::vector<Resource> Resources(const PluginInput& input) {
   const auto wanted = ReadWanted(input.cluster, input.node);
   if (!wanted) return {};
@@ -204,13 +229,27 @@ std::vector<Resource> Resources(const PluginInput& input) {
                                     : fmt::format("{} → {}", FormatLimits(*before, FormatLimit),
                                                   FormatLimit(GetWantedLimit(*wanted))),
                        .activates = std::string(kSystemFile),
-                       .blocked = FindFileObstacle(input.facts, std::string(kSystemFile),
-                                                   input.cluster.name, input.cluster.former_name),
+                       .blocked = FindServiceObstacle(input, *wanted),
                        .where = where});
   return resources;
 }
 
-// Lines of others for logins. Always said: while our file holds, they win over it.
+Diagnostic MakeLaterLimit(std::string_view whose, const std::string& why) {
+  return {.severity = Severity::kWarns,
+          .code = "memlock-later-dropin",
+          .message = fmt::format("memlock of {}: {}", whose, why),
+          .next_step = std::string(kAdvice),
+          .subject = std::string(whose)};
+}
+
+// Then the change of the live limit is blocked, and names the drop-in.
+bool DiffersLive(const PluginInput& input, const Wanted& wanted) {
+  const Observed<std::string> described = DescribeLive(Answer(input.facts.memlock.service));
+  const auto* live = Known(described);
+  return live != nullptr && *live != FormatBytes(GetWantedLimit(wanted));
+}
+
+// Lines of others for logins and for services. Always said: while our file holds, they win over it.
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const auto wanted = ReadWanted(input.cluster, input.node);
   if (!wanted) return {};
@@ -218,6 +257,12 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
       DiagnoseLimitLines(input.facts, std::string(kPamFile), FormatPam(*wanted),
                          wanted->kib ? fmt::format("{}", *wanted->kib) : "unlimited",
                          ListLoginUsers(input.cluster, input.node));
+  const std::string system = ExplainLaterLimit(input.facts, *wanted, kSystemFolder, kSystemFile);
+  if (!system.empty() && !DiffersLive(input, *wanted)) {
+    diagnostics.push_back(MakeLaterLimit("services", system));
+  }
+  const std::string user = ExplainLaterLimit(input.facts, *wanted, kUserFolder, kUserFile);
+  if (!user.empty()) diagnostics.push_back(MakeLaterLimit("user services", user));
   for (Diagnostic& one : diagnostics) one.where = input.cluster.Mark(wanted->position);
   return diagnostics;
 }

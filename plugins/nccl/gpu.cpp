@@ -44,7 +44,10 @@ ModeDecision DecideMode(const Section& section, const ClusterSpec& cluster, cons
   const std::optional<GpuSection> gpu = ReadGpuSection(cluster, facts.node);
   const GpuReach own = JudgeReach(gpu, facts);
   if (section.mode == Mode::kDmabuf) return DecideDmabuf(own);
-  if (!Counts(own, gpu)) return {.why = "mode auto is safe here: " + own.why};
+  // What could not be read decides nothing, here as on a peer: see below.
+  if (!Counts(own, gpu) && own.answer != GpuReach::Answer::kUnknown) {
+    return {.why = "mode auto is safe here: " + own.why};
+  }
   // By name, so that the order of the manifest does not show in a file.
   for (const auto& [name, peer] : all.nodes) {
     if (const auto other = ReadSection(cluster, name); other && other->mode == Mode::kSafe) {

@@ -159,6 +159,12 @@ std::vector<AdoptableFile> ListAdoptable(const ClusterSpec& cluster, const Fabri
   });
 }
 
+Ownership CheckPrune(const PluginInput& input, Change& change) {
+  const auto section = ReadSection(input.cluster, input.node.name);
+  CheckBuildPrune(section && !input.uninstall ? section->build : std::nullopt, input, change);
+  return Ownership::kOurs;
+}
+
 // What the manifest may not say about a variable because another key says it.
 Mistake JudgeOwner(const std::string& name) {
   if (name == "NCCL_IB_GID_INDEX") {
@@ -272,6 +278,7 @@ Plugin Get() {
           .probe = Probe,
           .parse = Parse,
           .resources = Resources,
+          .check_prune = CheckPrune,
           .check = Check,
           .diagnose = Diagnose,
           .adoptable = ListAdoptable,

@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include "plugins/common/commands/one_line.h"
+#include "plugins/packages/prune_packages.sh.h"
 #include "plugins/packages/remove_packages.sh.h"
-#include "plugins/packages/remove_unneeded.sh.h"
 
 namespace reconciler::plugins::packages {
 namespace {
@@ -13,9 +13,12 @@ namespace {
 constexpr int kInstallLimitS = 900;  // with what is fetched, and 120 s for apt's lock
 constexpr int kMarkLimitS = 60;
 constexpr int kRemoveLimitS = 300;
+constexpr int kPruneLimitS = 900;  // package by package
 
 constexpr std::string_view kRemoveSh = FindLastLine(kRemovePackagesSh);
-constexpr std::string_view kUnneededSh = FindLastLine(kRemoveUnneededSh);
+constexpr std::string_view kPruneSh = FindLastLine(kPrunePackagesSh);
+constexpr const char* kNone = "-";          // to kPruneSh
+constexpr std::ptrdiff_t kBeforeNames = 4;  // sh -c SCRIPT sh
 
 // No one is there to answer; needrestart, which Ubuntu runs after apt, would restart services of
 // others (github.com/liske/needrestart).
@@ -38,10 +41,10 @@ RunCommand MakeRemoval(const std::vector<std::string>& names) {
   return command;
 }
 
-RunCommand MakeRemovalOfUnneeded(const std::vector<std::string>& names) {
-  RunCommand command{.argv = {"sh", "-c", std::string(kUnneededSh), "sh"},
-                     .time_limit_s = kRemoveLimitS};
-  command.argv.insert(command.argv.end(), names.begin(), names.end());
+RunCommand MakePruneCommand(const std::string& own, const std::vector<std::string>& companions) {
+  RunCommand command{.argv = {"sh", "-c", std::string(kPruneSh), "sh", own},
+                     .time_limit_s = kPruneLimitS};
+  command.argv.insert(command.argv.end(), companions.begin(), companions.end());
   return command;
 }
 
@@ -96,24 +99,26 @@ std::vector<Action> ListRevertActions(const Installation& installation) {
   return actions;
 }
 
-PruneCommands MakePrune(const Installation& installation, bool came_along) {
-  PruneCommands commands;
-  if (IsNew(installation)) {
-    commands.after.push_back(came_along ? MakeRemovalOfUnneeded({installation.name})
-                                        : MakeRemoval({installation.name}));
-  }
+PruneCommands MakePrune(const Installation& installation) {
   const std::vector<std::string> companions = ListCompanions(installation);
-  if (!companions.empty()) commands.after.push_back(MakeRemovalOfUnneeded(companions));
-  return commands;
+  const bool is_new = IsNew(installation);
+  if (!is_new && companions.empty()) return {};
+  return {.after = {MakePruneCommand(is_new ? installation.name : kNone, companions)}};
 }
 
-void RemoveNames(const std::set<std::string>& names, RunCommand& command) {
-  constexpr std::ptrdiff_t kBeforeNames = 4;  // sh -c SCRIPT sh
-  if (command.argv.size() <= kBeforeNames) return;
-  const auto first = command.argv.begin() + kBeforeNames;
-  command.argv.erase(std::remove_if(first, command.argv.end(),
-                                    [&](const std::string& name) { return names.contains(name); }),
-                     command.argv.end());
+void RenewPrune(const std::set<std::string>& listed, Change& change) {
+  std::vector<std::string> names;
+  for (const RunCommand& command : change.triggers) {
+    if (command.argv.size() <= kBeforeNames) continue;
+    names.insert(names.end(), command.argv.begin() + kBeforeNames, command.argv.end());
+  }
+  const bool is_own = std::find(names.begin(), names.end(), change.name) != names.end();
+  std::erase_if(names, [&](const std::string& name) {
+    return name == kNone || name == change.name || listed.contains(name);
+  });
+  change.triggers = {MakePruneCommand(is_own ? change.name : kNone, names)};
+  change.detail += is_own ? "removed, unless another package needs it"
+                          : "what came along is removed, unless another package needs it";
 }
 
 }  // namespace reconciler::plugins::packages

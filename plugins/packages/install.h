@@ -6,6 +6,7 @@
 
 #include "reconciler/model/action.h"
 #include "reconciler/model/facts.h"
+#include "reconciler/model/plan.h"
 #include "reconciler/model/resource.h"
 
 namespace reconciler::plugins::packages {
@@ -24,11 +25,11 @@ struct Installation {
 std::vector<Action> ListInstallActions(const Installation& installation);
 // The former versions, and without what was new. Each may run twice.
 std::vector<Action> ListRevertActions(const Installation& installation);
-// For a prune: what others need by now stays, but for the package itself, which fails then unless
-// it came along with another one. A newer version stays.
-PruneCommands MakePrune(const Installation& installation, bool came_along);
+// For a prune: what others need by now stays, and of what came along what someone has installed by
+// hand since. A newer version stays.
+PruneCommands MakePrune(const Installation& installation);
 
-// In a command of a prune: the packages that stay.
-void RemoveNames(const std::set<std::string>& names, RunCommand& command);
-
+// A prune as this version makes it, whichever version wrote its commands into the ledger, without
+// what the manifest lists by now. Its `detail` goes on with what the prune does.
+void RenewPrune(const std::set<std::string>& listed, Change& change);
 }  // namespace reconciler::plugins::packages

@@ -109,7 +109,7 @@ class Planner {
     const auto claim = claims_.find(package.name);
     const Installation& reverted = claim == claims_.end() ? own : claim->second;
     resource.revert = ListRevertActions(reverted);
-    resource.prune_commands = MakePrune(own, claim != claims_.end());
+    resource.prune_commands = MakePrune(own);
     for (const PackageStep& step : steps) claims_.try_emplace(step.name, own);
   }
 
@@ -142,15 +142,14 @@ std::vector<Resource> Resources(const PluginInput& input) { return Planner(input
 
 // What the manifest lists by now stays, whoever it came along with.
 Ownership CheckPrune(const PluginInput& input, Change& change) {
-  if (input.uninstall) return Ownership::kOurs;
   std::set<std::string> listed;
-  for (const PackageSpec& package : ReadPackages(input.cluster, input.node.name)) {
-    listed.insert(package.name);
+  if (!input.uninstall) {
+    for (const PackageSpec& package : ReadPackages(input.cluster, input.node.name)) {
+      listed.insert(package.name);
+    }
   }
-  for (Action& action : change.actions) {
-    if (auto* command = std::get_if<RunCommand>(&action)) RemoveNames(listed, *command);
-  }
-  for (RunCommand& command : change.triggers) RemoveNames(listed, command);
+  change.detail = input.uninstall ? "uninstall: " : "no longer in the manifest: ";
+  RenewPrune(listed, change);
   return Ownership::kOurs;
 }
 

@@ -1,9 +1,11 @@
 #include "plugins/sysctl/dropins.h"
 
 #include <utility>
+#include <vector>
 
 #include "plugins/sysctl/keys.h"
 #include "reconciler/base/text.h"
+#include "reconciler/model/probe.h"
 
 namespace reconciler::plugins::sysctl {
 namespace {
@@ -18,6 +20,16 @@ std::map<std::string, std::string> SortPathsByName(const NodeFacts& facts) {
     }
   }
   if (IsLinkTargetRead(facts)) paths[GetBasename(kLink)] = kLinkTarget;
+  return paths;
+}
+
+// In the order in which they are read.
+std::vector<std::string> ListLater(const NodeFacts& facts) {
+  const std::string ours = GetBasename(kOwnFile);
+  std::vector<std::string> paths;
+  for (const auto& [name, path] : SortPathsByName(facts)) {
+    if (name > ours) paths.push_back(path);
+  }
   return paths;
 }
 
@@ -43,18 +55,27 @@ std::optional<KeyValue> ReadLine(std::string_view line) {
 
 bool IsLinkTargetRead(const NodeFacts& facts) {
   const auto link = facts.files.find(std::string(kLink));
-  return link != facts.files.end() && std::holds_alternative<Unknown>(link->second);
+  return link != facts.files.end() && std::holds_alternative<Unknown>(link->second) &&
+         !IsLinkToNull(link->second);
 }
 
 std::map<std::string, Setting> FindLaterSettings(const NodeFacts& facts) {
-  const std::string ours = GetBasename(kOwnFile);
   std::map<std::string, Setting> settings;
-  for (const auto& [name, path] : SortPathsByName(facts)) {
-    if (name <= ours) continue;
+  for (const std::string& path : ListLater(facts)) {
     const Observed<FileState> file = FindFile(facts, path);
     if (const auto* state = Known(file)) AddFile(path, state->content, settings);
   }
   return settings;
+}
+
+std::map<std::string, std::string> FindUnreadLater(const NodeFacts& facts) {
+  std::map<std::string, std::string> unread;
+  for (const std::string& path : ListLater(facts)) {
+    const Observed<FileState> file = FindFile(facts, path);
+    const auto* unknown = std::get_if<Unknown>(&file);
+    if (unknown != nullptr && !IsLinkToNull(file)) unread[path] = unknown->why;
+  }
+  return unread;
 }
 
 }  // namespace reconciler::plugins::sysctl

@@ -38,4 +38,8 @@ bool IsLinkTargetRead(const NodeFacts& facts);
 // them.
 std::map<std::string, Setting> FindLaterSettings(const NodeFacts& facts);
 
+// Of these files those that could not be read, each with the reason. What is a link to /dev/null
+// sets nothing.
+std::map<std::string, std::string> FindUnreadLater(const NodeFacts& facts);
+
 }  // namespace reconciler::plugins::sysctl

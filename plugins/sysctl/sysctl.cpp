@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "plugins/common/adopt/list_of_all.h"
 #include "plugins/common/commands/in_place.h"
@@ -18,6 +20,7 @@
 #include "plugins/sysctl/keys.h"
 #include "plugins/sysctl/needs.h"
 #include "plugins/sysctl/read_only.sh.h"
+#include "plugins/sysctl/restore.h"
 #include "plugins/sysctl/values.h"
 #include "reconciler/base/manifest_error.h"
 #include "reconciler/base/mark.h"
@@ -69,7 +72,10 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
   const auto wanted = ReadWanted(cluster, fabric, node.name);
   std::set<std::string> keys = ListIpv6Keys(fabric, node.name);
   keys.merge(ListArpKeys(fabric, node.name));
-  for (const auto& [key, value] : wanted) keys.insert(key);
+  for (const auto& [key, value] : wanted) {
+    keys.insert(key);
+    if (std::string partner = FindPartner(key); !partner.empty()) keys.insert(std::move(partner));
+  }
   if (keys.empty()) return {};
   std::vector<Read> reads;
   if (!wanted.empty()) {
@@ -172,10 +178,22 @@ Resource MakeFileResource(const PluginInput& input, const std::map<std::string, 
   return resource;
 }
 
-RunCommand Set(const std::string& key, const std::string& value) {
-  return {.argv = {"sysctl", "-w", "--", fmt::format("{}={}", key, value)},
-          .must_succeed = true,
-          .sets = MakeKeyPath(key)};
+// Why a key that differs may not be set now.
+Obstacle FindLiveObstacle(const PluginInput& input, const Protection& protection,
+                          const std::string& key, const std::string& before,
+                          const std::string& wanted) {
+  if (Obstacle obstacle = FindKeyObstacle(protection, key); !obstacle.empty()) return obstacle;
+  if (IsReadOnly(input.facts, key)) return {.code = "sysctl-read-only", .why = "read-only here"};
+  if (StaysUntilRestart(key, wanted)) {
+    return {.code = "sysctl-one-way",
+            .why =
+                "the kernel takes no other value after it, so that a failed apply could not set "
+                "it back: the next boot sets it"};
+  }
+  if (StaysUntilRestart(key, before)) {
+    return {.code = "sysctl-one-way", .why = "the kernel takes no other value until a restart"};
+  }
+  return {};
 }
 
 Resource MakeLiveResource(const PluginInput& input, const std::string& key, const Wanted& wanted,
@@ -186,7 +204,7 @@ Resource MakeLiveResource(const PluginInput& input, const std::string& key, cons
                     .node = input.node.name,
                     .desired = ResourceState(wanted.value),
                     .observed = AsState(observed),
-                    .apply = {Set(key, wanted.value)},
+                    .apply = {MakeSetCommand(key, wanted.value)},
                     .needs = ListNeeds(input, {FindInterface(key)}),
                     .where = input.cluster.Mark(wanted.position)};
   if (std::holds_alternative<Absent>(observed)) {
@@ -196,15 +214,43 @@ Resource MakeLiveResource(const PluginInput& input, const std::string& key, cons
   }
   const auto* before = Known(observed);
   if (before == nullptr) return resource;
-  resource.revert = {Set(key, *before)};
-  Obstacle obstacle = FindKeyObstacle(protection, key);
-  if (obstacle.empty() && IsReadOnly(input.facts, key)) {
-    obstacle = {.code = "sysctl-read-only", .why = "read-only here"};
+  resource.revert = {MakeRestoreCommand(input.facts, key, *before)};
+  resource.prune_commands = FindPartnersOriginal(input.facts, key);
+  if (std::string why = ExplainNoRestore(input.facts, key, *before);
+      !why.empty() && *before != wanted.value) {
+    resource.observed = Unknown{std::move(why)};
+    return resource;
   }
+  Obstacle obstacle = FindLiveObstacle(input, protection, key, *before, wanted.value);
   if (obstacle.empty()) return resource;
   obstacle.why = fmt::format("{} → {}: {}", *before, wanted.value, obstacle.why);
   resource.blocked = std::move(obstacle);
   return resource;
+}
+
+// Only then the ledger learns of it.
+bool IsSetNow(const Resource& live) {
+  const ResourceState* observed = Known(live.observed);
+  return live.blocked.empty() && observed != nullptr &&
+         *observed != std::get<ResourceState>(live.desired);
+}
+
+// The key of a pair that the manifest had before this one, while this one is not set: its entry in
+// the ledger has the only original of both. nullopt: there is none, or this one takes it over.
+std::optional<Resource> KeepFormerKey(const PluginInput& input,
+                                      const std::map<std::string, Wanted>& wanted,
+                                      const Resource& live) {
+  std::string partner = FindPartner(live.name);
+  const Ledger* ledger = Known(input.facts.ledger);
+  if (partner.empty() || wanted.contains(partner) || ledger == nullptr) return std::nullopt;
+  const bool has_only_partner = ledger->Find("sysctl/" + partner) != nullptr &&
+                                ledger->Find("sysctl/" + live.name) == nullptr;
+  if (!has_only_partner || IsSetNow(live)) return std::nullopt;
+  return Resource{.kind = live.kind,
+                  .name = std::move(partner),
+                  .node = live.node,
+                  .left_as_is = true,
+                  .where = live.where};
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
@@ -219,8 +265,23 @@ std::vector<Resource> Resources(const PluginInput& input) {
   resources.push_back(MakeFileResource(input, wanted, protection));
   for (const auto& [key, one] : wanted) {
     resources.push_back(MakeLiveResource(input, key, one, protection));
+    if (auto former = KeepFormerKey(input, wanted, resources.back())) {
+      resources.push_back(std::move(*former));
+    }
   }
   return resources;
+}
+
+Ownership CheckPrune(const PluginInput& input, Change& change) {
+  if (change.kind != "sysctl") return Ownership::kOurs;
+  const std::string partner = input.uninstall ? "" : FindPartner(change.name);
+  const bool partner_is_set =
+      !partner.empty() &&
+      ReadWanted(input.cluster, input.fabric, input.node.name).contains(partner);
+  std::string why = ExplainNotPruned(change, partner_is_set);
+  if (why.empty()) return Ownership::kOurs;
+  change.detail = std::move(why);
+  return Ownership::kNoOnes;
 }
 
 // Ports on which a node cannot show a beacon, so that its peers and it cannot commit together
@@ -303,9 +364,56 @@ std::vector<Diagnostic> FindOverridden(const PluginInput& input,
   return diagnostics;
 }
 
+// The same by a line about the other key of a pair, which our file does not set.
+std::vector<Diagnostic> FindOverriddenByPartner(const PluginInput& input,
+                                                const std::map<std::string, Wanted>& wanted) {
+  std::vector<Diagnostic> diagnostics;
+  const std::map<std::string, Setting> later = FindLaterSettings(input.facts);
+  for (const auto& [key, one] : wanted) {
+    const auto found = later.find(FindPartner(key));
+    if (found == later.end() || found->second.value == "0") continue;
+    diagnostics.push_back(
+        {.severity = Severity::kWarns,
+         .code = "sysctl-overridden-at-boot",
+         .message =
+             fmt::format("sysctl: the next boot sets {} to 0 and not to {}: {} is read after "
+                         "{} and sets {}",
+                         key, one.value, found->second.path, kOwnFile, found->first),
+         .next_step = fmt::format("remove {} from {}", found->first, found->second.path),
+         .where = input.cluster.Mark(one.position),
+         .subject = key});
+  }
+  return diagnostics;
+}
+
+// What they set may win over ours.
+std::vector<Diagnostic> FindUnreadDropIns(const PluginInput& input,
+                                          const std::map<std::string, Wanted>& wanted) {
+  std::vector<Diagnostic> diagnostics;
+  if (wanted.empty()) return diagnostics;
+  for (const auto& [path, why] : FindUnreadLater(input.facts)) {
+    diagnostics.push_back(
+        {.severity = Severity::kWarns,
+         .code = "sysctl-dropin-unread",
+         .message =
+             fmt::format("sysctl: cannot determine what the next boot sets: {} is read after "
+                         "{} and could not be read ({})",
+                         MakePrintable(path), kOwnFile, why),
+         .next_step = "check that it sets no key of the manifest, or make it a plain file that "
+                      "can be read",
+         .where = input.cluster.Mark(FindPosition(input)),
+         .subject = MakePrintable(path)});
+  }
+  return diagnostics;
+}
+
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const auto wanted = ReadWanted(input.cluster, input.fabric, input.node.name);
   std::vector<Diagnostic> diagnostics = FindOverridden(input, wanted);
+  for (Diagnostic& one : FindOverriddenByPartner(input, wanted)) {
+    diagnostics.push_back(std::move(one));
+  }
+  for (Diagnostic& one : FindUnreadDropIns(input, wanted)) diagnostics.push_back(std::move(one));
   for (Diagnostic& one : FindWithoutIpv6(input, wanted)) diagnostics.push_back(std::move(one));
   std::map<std::string, std::string> values;
   for (const auto& [key, one] : wanted) values[key] = one.value;
@@ -385,6 +493,14 @@ Errors CheckAdopted(const ClusterSpec& cluster, const Fabric& fabric) {
   return errors;
 }
 
+// A node's section has all keys of the cluster's too.
+std::string AdviseOnPair(const ClusterSpec& cluster, const Value& section) {
+  return &section == cluster.settings.Find("sysctl")
+             ? "keep one of them"
+             : "keep one of them; where the cluster's sysctl has the other one, write that one for "
+               "each of the other nodes instead";
+}
+
 Errors CheckSection(const ClusterSpec& cluster, const Fabric& fabric, const Value& section) {
   Errors errors;
   std::map<std::string, std::string> seen;  // canonical key → as written
@@ -404,6 +520,15 @@ Errors CheckSection(const ClusterSpec& cluster, const Fabric& fabric, const Valu
           "sysctl-key-twice", cluster.Mark(member.key_position),
           fmt::format("sysctl: '{}' and '{}' are the same key", first->second, member.key),
           "keep one of them"));
+    }
+    if (const auto other = seen.find(FindPartner(*key)); other != seen.end()) {
+      errors.push_back(MakeManifestError(
+          "sysctl-keys-exclusive", cluster.Mark(member.key_position),
+          fmt::format(
+              "sysctl: wanted one of '{}' and '{}', found both: the kernel sets one of them "
+              "to 0 when the other is written",
+              other->second, member.key),
+          AdviseOnPair(cluster, section)));
     }
     if (const auto meant = FindMeantKey(*key)) {
       errors.push_back(MakeManifestError("sysctl-key-misspelt", cluster.Mark(member.key_position),
@@ -434,6 +559,7 @@ Plugin Get() {
           .probe = Probe,
           .parse = Parse,
           .resources = Resources,
+          .check_prune = CheckPrune,
           .check = Check,
           .diagnose = Diagnose,
           .adoptable = ListAdoptable,

@@ -84,6 +84,7 @@ NodeFacts BareNode(const ClusterSpec& cluster, const NodeSpec& node) {
   facts.network.default_route = std::vector<std::string>{"enP7s7"};
   facts.nccl.settings = std::vector<NcclSetting>{};
   facts.nccl.library = Absent{};
+  facts.gpudirect.driver = Absent{};
   return facts;
 }
 

@@ -2,16 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
+#include <string_view>
 
 #include "plugins/common/commands/failure.h"
 #include "plugins/common/commands/one_line.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
+#include "plugins/nccl/build/bring_back.sh.h"
 #include "plugins/nccl/build/build_nccl.sh.h"
 #include "plugins/nccl/build/read_build.sh.h"
 #include "plugins/nccl/build/remove_build.sh.h"
+#include "plugins/nccl/build/set_aside.sh.h"
+#include "plugins/nccl/build/tools.h"
 #include "reconciler/base/digest.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
@@ -24,11 +27,13 @@ constexpr const char* kFolder = "/opt/spark-reconcile/nccl";
 constexpr const char* kScript = "/usr/local/lib/spark-reconcile/build-nccl.sh";
 // Before the folders of packages: of several libraries the loader takes the first.
 constexpr const char* kLoaderFile = "/etc/ld.so.conf.d/00-spark-reconcile-nccl.conf";
-constexpr const char* kTools[] = {"git", "make", "g++", "nvcc"};
 constexpr int kBuildLimitS = 3600;  // ten minutes on a Spark, by guides; nearly all is nvcc
 constexpr int kLoaderLimitS = 60;
 constexpr int kRemoveLimitS = 60;
 constexpr std::string_view kRemoveSh = FindLastLine(kRemoveBuildSh);
+constexpr std::string_view kAsideSh = FindLastLine(kSetAsideSh);
+constexpr std::string_view kBackSh = FindLastLine(kBringBackSh);
+constexpr std::string_view kKind = "nccl";
 
 // "12.1" as nvcc names it: "121". Empty: it is no compute capability.
 std::string ReadArchitecture(const std::string& capability) {
@@ -43,8 +48,58 @@ std::string ReadArchitecture(const std::string& capability) {
   return digits.size() <= 4 ? digits : std::string();
 }
 
+std::string FormatFolder(const NcclSource& source, const std::string& architecture) {
+  std::string folder = fmt::format("{}/{}", kFolder, source.tag);
+  if (!architecture.empty()) folder += "-sm_" + architecture;
+  if (source.url != kNcclUrl) folder += "-" + ComputeSha256Hex(source.url).substr(0, 8);
+  return folder;
+}
+
+// Of which GPU the folder has the build of this source; empty: it is of another source.
+std::string FindArchitecture(const NcclSource& source, std::string_view folder) {
+  const std::string before = fmt::format("{}/{}-sm_", kFolder, source.tag);
+  if (!folder.starts_with(before)) return {};
+  const std::string_view rest = folder.substr(before.size());
+  std::string architecture(rest.substr(0, rest.find_first_not_of("0123456789")));
+  const bool is_its = !architecture.empty() && FormatFolder(source, architecture) == folder;
+  return is_its ? architecture : std::string();
+}
+
+// Where no GPU answers, that of the build which the ledger has, or which is there: it is required
+// still. Empty: there is none.
+std::string FindFormerArchitecture(const NcclSource& source, const NodeFacts& facts) {
+  std::vector<std::string> folders;
+  if (const Ledger* ledger = Known(facts.ledger)) {
+    for (const LedgerEntry& entry : ledger->entries) {
+      if (entry.kind == kKind) folders.push_back(entry.name);
+    }
+  }
+  if (const NcclBuilds* builds = Known(facts.nccl.builds)) {
+    for (const auto& [folder, text] : builds->built) folders.push_back(folder);
+  }
+  for (const std::string& folder : folders) {
+    if (auto found = FindArchitecture(source, folder); !found.empty()) return found;
+  }
+  return {};
+}
+
+RunCommand MakeBringBack(const std::string& folder) {
+  return {.argv = {"sh", "-c", std::string(kBackSh), "sh", folder},
+          .time_limit_s = kRemoveLimitS,
+          .must_succeed = true,
+          .at_boot = true};
+}
+
 RunCommand MakeLoaderCommand() {
   return {.argv = {"ldconfig"}, .time_limit_s = kLoaderLimitS, .id = "ldconfig"};
+}
+
+// A revert at boot restores files after its commands, and runs no triggers: what the loader finds
+// is listed when the node has started.
+RunCommand MakeLoaderRevert() {
+  RunCommand command = MakeLoaderCommand();
+  command.after_boot = true;
+  return command;
 }
 
 class Maker {
@@ -52,21 +107,40 @@ class Maker {
   Maker(const NcclSource& source, const SourceMark& where, const PluginInput& input)
       : input_(input), source_(source), where_(where), builds_(Answer(input.facts.nccl.builds)) {
     if (const NcclBuilds* builds = Known(builds_)) architecture_ = builds->architecture;
-    folder_ = fmt::format("{}/{}", kFolder, source_.tag);
-    if (!architecture_.empty()) folder_ += "-sm_" + architecture_;
-    if (source_.url != kNcclUrl) folder_ += "-" + ComputeSha256Hex(source_.url).substr(0, 8);
+    has_gpu_ = !architecture_.empty();
+    if (!has_gpu_) architecture_ = FindFormerArchitecture(source_, input.facts);
+    folder_ = FormatFolder(source_, architecture_);
   }
 
   std::vector<Resource> Run() const {
     const Resource build = MakeBuild();
     Resource loader = MakeFile(kLoaderFile, folder_ + "/lib\n");
     loader.needs = {build.Id()};
+    loader.revert = {MakeLoaderRevert()};
     loader.triggers = {MakeLoaderCommand()};
+    loader.prune_commands = PruneCommands{.after = loader.triggers};
     loader.settles = {"library"};
     return {MakeFile(kScript, std::string(kBuildNcclSh)), build, loader};
   }
 
+  // Why there will be no build; empty: there is one, or it is made, or packages come first.
+  std::string ExplainNoBuild() const {
+    const Resource build = MakeBuild();
+    if (IsBuilt(build)) return {};
+    if (const auto* unknown = std::get_if<Unknown>(&build.observed)) return unknown->why;
+    return build.blocked.why;
+  }
+
+  // Without which the loader finds no NCCL but a former build: see Change::needs.
+  std::vector<std::string> ListForLoader() const {
+    return {MakeBuild().Id(), fmt::format("{}/file/{}", input_.node.name, kLoaderFile)};
+  }
+
  private:
+  static bool IsBuilt(const Resource& build) {
+    return build.observed == Observed<ResourceState>(ResourceState("built"));
+  }
+
   Resource MakeFile(const std::string& path, const std::string& body) const {
     Resource file{
         .kind = "file",
@@ -93,20 +167,24 @@ class Maker {
   }
 
   Resource MakeBuild() const {
-    Resource build{.kind = "nccl",
+    Resource build{.kind = std::string(kKind),
                    .name = folder_,
                    .node = input_.node.name,
                    .desired = ResourceState("built"),
                    .observed = AsState(DescribeObserved()),
                    .where = where_};
     build.needs = {input_.node.name + "/file/" + kScript};
-    if (build.observed == Observed<ResourceState>(ResourceState("built"))) return build;
+    if (IsBuilt(build)) return build;
     const std::vector<std::string> missing = ListMissingTools();
-    if (!missing.empty() && HasPackagesToInstall()) {
+    const auto packages = FindPackagesWith(missing, input_.facts.packages);
+    build.blocked = FindObstacle(missing, packages.has_value());
+    if (!missing.empty() && build.blocked.empty()) {
       build.desired = KnownAfterApply{"the build, once the packages of the manifest are installed"};
+      for (const std::string& package : *packages) {
+        build.needs.push_back(fmt::format("{}/package/{}", input_.node.name, package));
+      }
       return build;
     }
-    build.blocked = FindObstacle(missing);
     build.apply = {
         RunCommand{.argv = {"sh", kScript, folder_, source_.tag, source_.url, architecture_},
                    .time_limit_s = kBuildLimitS}};
@@ -129,27 +207,23 @@ class Maker {
   std::vector<std::string> ListMissingTools() const {
     std::vector<std::string> missing;
     const NcclBuilds* builds = Known(builds_);
-    for (const char* tool : kTools) {
-      if (builds != nullptr && !builds->tools.contains(tool)) missing.emplace_back(tool);
+    for (const std::string_view tool : kBuildTools) {
+      const std::string name(tool);
+      if (builds != nullptr && !builds->tools.contains(name)) missing.push_back(name);
     }
     return missing;
   }
 
-  bool HasPackagesToInstall() const {
-    const auto& packages = input_.facts.packages.packages;
-    return std::any_of(packages.begin(), packages.end(),
-                       [](const auto& one) { return one.second.status != "installed"; });
-  }
-
-  Obstacle FindObstacle(const std::vector<std::string>& missing) const {
+  // `come`: packages of the same apply bring what is missing.
+  Obstacle FindObstacle(const std::vector<std::string>& missing, bool come) const {
     if (Known(builds_) == nullptr) return {};
-    if (!missing.empty()) {
+    if (!missing.empty() && !come) {
       return {.code = "nccl-build-impossible",
               .why = fmt::format("the node has no {}, which the build needs: add git and "
                                  "build-essential to packages; nvcc is CUDA's",
                                  Join(missing, ", "))};
     }
-    if (architecture_.empty()) {
+    if (!has_gpu_) {
       return {.code = "nccl-build-impossible",
               .why = "nvidia-smi finds no GPU, for whose architecture NCCL would be built"};
     }
@@ -160,7 +234,8 @@ class Maker {
   const NcclSource& source_;
   SourceMark where_;
   Observed<NcclBuilds> builds_;
-  std::string architecture_ = {};  // empty: not known
+  std::string architecture_ = {};  // of the folder; empty: not known
+  bool has_gpu_ = false;           // it answered
   std::string folder_ = {};
 };
 
@@ -198,6 +273,23 @@ void StoreBuilds(const ProbeReply& reply, NodeFacts& facts) {
 std::vector<Resource> ListBuildResources(const NcclSource& source, const SourceMark& where,
                                          const PluginInput& input) {
   return Maker(source, where, input).Run();
+}
+
+void CheckBuildPrune(const std::optional<NcclSource>& source, const PluginInput& input,
+                     Change& change) {
+  if (change.kind != kKind || !change.name.starts_with(fmt::format("{}/", kFolder))) return;
+  const std::string why = source ? Maker(*source, {}, input).ExplainNoBuild() : std::string();
+  if (!why.empty()) {
+    Block(change, "nccl-build-impossible",
+          fmt::format("stays until NCCL {} is built, which cannot be done now: {}", source->tag,
+                      why));
+    return;
+  }
+  change.actions = {RunCommand{.argv = {"sh", "-c", std::string(kAsideSh), "sh", change.name},
+                               .time_limit_s = kRemoveLimitS}};
+  change.triggers = {MakeLoaderCommand()};
+  change.revert = {MakeBringBack(change.name), MakeLoaderRevert()};
+  if (source) change.needs = Maker(*source, {}, input).ListForLoader();
 }
 
 }  // namespace reconciler::plugins::nccl

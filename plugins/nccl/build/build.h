@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,12 @@ struct NcclSource {
 std::vector<Read> ListBuildReads();
 // Fills NcclFacts::builds.
 void StoreBuilds(const ProbeReply& reply, NodeFacts& facts);
+
+// For the prune of an earlier build: it is set aside, so that a revert has it again at once, and
+// blocked where what the manifest has built instead cannot be, or where that or the loader's file
+// is blocked for another reason. `source`: of the manifest, if it has one.
+void CheckBuildPrune(const std::optional<NcclSource>& source, const PluginInput& input,
+                     Change& change);
 
 // A script that builds the tag, its build for the node's GPU, and a file by which the loader finds
 // that before any other libnccl. The build takes minutes on a Spark.

@@ -7,6 +7,9 @@ new=$folder.new
 umask 022
 export LC_ALL=C GIT_TERMINAL_PROMPT=0
 
+# What is built is not built again.
+if read -r built <"$folder/built" && [ "$built" = "$tag $url $architecture" ]; then exit 0; fi 2>/dev/null
+
 trap 'rm -rf "$new"' EXIT
 trap 'exit 1' HUP INT TERM
 rm -rf "$new"

@@ -53,6 +53,17 @@ std::vector<std::string> ListWanted(const Cluster& cluster, std::string_view plu
   return wanted;
 }
 
+TEST(NodeSections, AKernelSettingThatExcludesTheClustersIsRefusedWithAWayOut) {
+  const std::string refused =
+      ListErrors("    sysctl: {vm.dirty_bytes: 67108864}\n", "sysctl: {vm.dirty_ratio: 20}\n");
+  EXPECT_THAT(refused, testing::HasSubstr(
+                           "sysctl: wanted one of 'vm.dirty_ratio' and 'vm.dirty_bytes', found "
+                           "both: the kernel sets one of them to 0 when the other is written\n"));
+  EXPECT_THAT(refused, testing::EndsWith(
+                           "\n  hint: keep one of them; where the cluster's sysctl has the other "
+                           "one, write that one for each of the other nodes instead\n"));
+}
+
 TEST(NodeSections, AKernelSettingOfANodeIsLaidOverTheClusters) {
   const auto cluster = Load("    sysctl: {net.core.rmem_max: 1048576}\n",
                             "sysctl: {net.core.rmem_max: 2097152, net.core.wmem_max: 2097152}\n");

@@ -5,6 +5,7 @@
 
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
+#include "reconciler/model/probe.h"
 #include "reconciler/planning/diff.h"
 #include "tests/unit/plugins/values.h"
 
@@ -192,6 +193,95 @@ TEST(Memlock, FileThatOthersWroteIsBlockedAndWhatReloadsItToo) {
   EXPECT_EQ(Diff(resources[2], "memlock")->change, ChangeKind::kAdd);
   EXPECT_EQ(Diff(resources[3], "memlock")->change, ChangeKind::kBlocked);
   EXPECT_EQ(Diff(resources[3], "memlock")->detail, std::string(kSystem) + " " + why);
+}
+
+// A reload would not change it, and each apply would be reverted for that.
+TEST(Memlock, AServiceLimitThatALaterDropInSetsIsBlocked) {
+  const auto plan = [](const std::string& path, const std::string& content) {
+    NodeFacts facts = Facts(Show("8388608", "8388608"));
+    facts.files[path] = FileState{.content = content};
+    const auto resources = ListResources(With(test::Text("unlimited")), facts);
+    EXPECT_EQ(Diff(resources[1], "memlock")->change, ChangeKind::kAdd);
+    const auto change = Diff(resources[3], "memlock");
+    return change->change == ChangeKind::kBlocked ? change->detail : "changes";
+  };
+  const std::string later = "/etc/systemd/system.conf.d/99-limits.conf";
+  EXPECT_EQ(
+      plan(later, "[Manager]\n# of a guide\nDefaultLimitMEMLOCK = 8M\n"),
+      "/etc/systemd/system.conf.d/99-limits.conf:3 sets DefaultLimitMEMLOCK=8M and is read "
+      "after /etc/systemd/system.conf.d/60-spark-reconcile.conf: remove that line, or give it "
+      "the value of the manifest");
+  EXPECT_NE(plan("/run/systemd/system.conf.d/99.conf", "[Manager]\nDefaultLimitMEMLOCK=\n"),
+            "changes");
+  EXPECT_NE(plan(later, "[Manager]\nDefaultLimitMEMLOCK=8M:infinity\n"), "changes");
+  for (const char* same : {"[Manager]\nDefaultLimitMEMLOCK=infinity\n",
+                           "[Manager]\nDefaultLimitMEMLOCK=8M\nDefaultLimitMEMLOCK=infinity\n",
+                           "[Manager]\nDefaultLimitMEMLOCK=lots\n",
+                           "[Manager]\nDefaultLimitNOFILE=1\n#DefaultLimitMEMLOCK=1\n",
+                           "[Other]\nDefaultLimitMEMLOCK=1\n", "DefaultLimitMEMLOCK=1\n"}) {
+    EXPECT_EQ(plan(later, same), "changes") << same;
+  }
+  const std::string other = "[Manager]\nDefaultLimitMEMLOCK=1\n";
+  EXPECT_EQ(plan("/etc/systemd/system.conf.d/10-early.conf", other), "changes");
+  EXPECT_EQ(plan("/etc/systemd/user.conf.d/99-limits.conf", other), "changes");
+}
+
+TEST(Memlock, ADropInIsReadFromTheLastFolderThatHasItsName) {
+  NodeFacts facts = Facts(Show("8388608", "8388608"));
+  facts.files["/usr/lib/systemd/system.conf.d/90-x.conf"] =
+      FileState{.content = "[Manager]\nDefaultLimitMEMLOCK=1\n"};
+  const auto plan = [&] {
+    return Diff(ListResources(With(test::Number(65536)), facts).back(), "memlock")->change;
+  };
+  EXPECT_EQ(plan(), ChangeKind::kBlocked);
+  facts.files["/etc/systemd/system.conf.d/90-x.conf"] = Unknown{std::string(kLinkToNull)};
+  EXPECT_EQ(plan(), ChangeKind::kModify);
+  facts.files["/etc/systemd/system.conf.d/90-x.conf"] =
+      FileState{.content = "[Manager]\nDefaultLimitMEMLOCK=64M:65536K\n"};
+  EXPECT_EQ(plan(), ChangeKind::kModify);
+}
+
+TEST(Memlock, ALaterDropInForServicesOfUsersIsWarnedOf) {
+  NodeFacts facts = Facts(Show("infinity", "infinity"));
+  facts.files["/etc/systemd/user.conf.d/99-limits.conf"] =
+      FileState{.content = "[Manager]\nDefaultLimitMEMLOCK=8M\n"};
+  const ClusterSpec cluster = With(test::Text("unlimited"));
+  const ClusterFacts all{.nodes = {{facts.node, facts}}};
+  const Fabric fabric;
+  const auto said = Get().diagnose({cluster, fabric, cluster.nodes.front(), facts, all});
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].severity, Severity::kWarns);
+  EXPECT_EQ(said[0].code, "memlock-later-dropin");
+  EXPECT_EQ(said[0].message,
+            "memlock of user services: /etc/systemd/user.conf.d/99-limits.conf:2 sets "
+            "DefaultLimitMEMLOCK=8M and is read after "
+            "/etc/systemd/user.conf.d/60-spark-reconcile.conf");
+  EXPECT_EQ(said[0].next_step, "remove that line, or give it the value of the manifest");
+  EXPECT_EQ(said[0].where.position.line, 17);
+}
+
+// The next reload or boot reads it.
+TEST(Memlock, ALaterDropInForServicesIsWarnedOfWhileTheLiveLimitHolds) {
+  const ClusterSpec cluster = With(test::Text("unlimited"));
+  const Fabric fabric;
+  const auto diagnose = [&](const std::string& live) {
+    NodeFacts facts = Facts(Show(live, live));
+    facts.files["/etc/systemd/system.conf.d/99-limits.conf"] =
+        FileState{.content = "[Manager]\nDefaultLimitMEMLOCK=8M\n"};
+    const ClusterFacts all{.nodes = {{facts.node, facts}}};
+    return Get().diagnose({cluster, fabric, cluster.nodes.front(), facts, all});
+  };
+  const auto said = diagnose("infinity");
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].severity, Severity::kWarns);
+  EXPECT_EQ(said[0].code, "memlock-later-dropin");
+  EXPECT_EQ(said[0].message,
+            "memlock of services: /etc/systemd/system.conf.d/99-limits.conf:2 sets "
+            "DefaultLimitMEMLOCK=8M and is read after "
+            "/etc/systemd/system.conf.d/60-spark-reconcile.conf");
+  EXPECT_EQ(said[0].next_step, "remove that line, or give it the value of the manifest");
+  EXPECT_EQ(said[0].subject, "services");
+  EXPECT_TRUE(diagnose("8388608").empty()) << "the live limit is blocked with it";
 }
 
 TEST(Memlock, UnknownLiveLimitSaysWhy) {

@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 
+#include "plugins/nccl/build/bring_back.sh.h"
 #include "plugins/nccl/build/build_nccl.sh.h"
 #include "plugins/nccl/build/read_build.sh.h"
 #include "plugins/nccl/build/remove_build.sh.h"
+#include "plugins/nccl/build/set_aside.sh.h"
 #include "reconciler/base/text.h"
 #include "tests/support/script_tree.h"
 
@@ -93,6 +95,38 @@ TEST_F(NcclBuildScript, WhatWasBuiltIsReadAndRemoved) {
   EXPECT_EQ(Sh(std::string(kRemoveBuildSh), {Folder()}).exit_code, 0);
   EXPECT_FALSE(Exists(Place("/opt/spark-reconcile")));
   EXPECT_TRUE(Exists(Place("/opt/other")));
+}
+
+TEST_F(NcclBuildScript, ABuildThatIsThereIsNotMadeAgain) {
+  ASSERT_EQ(Build().exit_code, 0);
+  Put("/opt/spark-reconcile/nccl/build/mark", "");
+  PutProgram("git", "exit 1\n");  // as where the repository cannot be reached
+  EXPECT_EQ(Build().exit_code, 0);
+  EXPECT_TRUE(Exists(Folder() + "/mark"));
+  EXPECT_NE(Build("v9").exit_code, 0);
+}
+
+TEST_F(NcclBuildScript, WhatWasSetAsideIsNotSeenAndComesBackWhole) {
+  ASSERT_EQ(Build().exit_code, 0);
+  PutFolder("/journal");
+  const auto run = [&](std::string_view script) {
+    return Run({"sh", "-c", std::string(script), "sh", Folder()},
+               "export SPARK_JOURNAL='" + Place("/journal").string() + "'")
+        .exit_code;
+  };
+  EXPECT_EQ(run(kSetAsideSh), 0);
+  EXPECT_FALSE(Exists(Folder()));
+  const std::string all = Place("/opt/spark-reconcile/nccl").string();
+  EXPECT_THAT(Sh(std::string(kReadBuildSh), {all}).out, testing::Not(testing::HasSubstr("built")));
+  EXPECT_EQ(Show(Place("/journal/aside").string()), "/opt/spark-reconcile/nccl/.build\n");
+  EXPECT_EQ(Show(Place("/journal/made").string()),
+            "/opt/spark-reconcile\n/opt/spark-reconcile/nccl\n");
+  // Once more, as a revert does: nothing is lost.
+  EXPECT_EQ(run(kSetAsideSh), 0);
+  EXPECT_EQ(run(kBringBackSh), 0);
+  EXPECT_EQ(run(kBringBackSh), 0);
+  EXPECT_TRUE(Exists(Folder() + "/lib/libnccl.so.2"));
+  EXPECT_FALSE(Exists(all + "/.build"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "plugins/nccl/build/build.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/unit/plugins/nccl/nccl_scenario.h"
@@ -32,12 +33,34 @@ struct BuildScenario : NcclScenario {
     ADD_FAILURE() << "there is no " << kind << " " << name;
     return {};
   }
+  Change Prune(const std::string& folder, bool uninstall = false) {
+    Change change{.kind = "nccl",
+                  .name = folder,
+                  .node = facts.node,
+                  .plugin = "nccl",
+                  .triggers = {{.argv = {"sh", "-c", "rm -rf -- \"$1\"", "sh", folder}}},
+                  .prune = true};
+    const NodeSpec& node = cluster.nodes.front();
+    EXPECT_EQ(Get().check_prune({cluster, fabric, node, facts, all, uninstall}, change),
+              Ownership::kOurs);
+    return change;
+  }
   std::string Plan(const std::string& folder = kFolder) {
     const auto change = Diff(Find("nccl", folder), "nccl");
     if (!change) return "none";
     return (change->change == ChangeKind::kBlocked ? "blocked: " : "") + change->detail;
   }
 };
+
+// A package of the manifest, and what apt would install for it.
+void AddPackage(const std::string& name, const std::vector<std::string>& steps,
+                BuildScenario& node) {
+  PackageFact package{.status = "not-installed", .steps = std::vector<PackageStep>()};
+  for (const std::string& step : steps) {
+    std::get<std::vector<PackageStep>>(*package.steps).push_back({.name = step, .to = "1"});
+  }
+  node.facts.packages.packages[name] = std::move(package);
+}
 
 std::string Join(const RunCommand& command) { return reconciler::Join(command.argv, " "); }
 
@@ -84,6 +107,24 @@ TEST(NcclBuild, ANodeThatCannotBuildIsBlockedBeforeAnythingIsChanged) {
             "blocked: nvidia-smi finds no GPU, for whose architecture NCCL would be built");
 }
 
+// A driver that was upgraded, or an nvidia-smi that is slow.
+TEST(NcclBuild, ABuildStaysRequiredWhereNoGpuAnswers) {
+  const std::string built =
+      fmt::format("built {} {} https://github.com/NVIDIA/nccl.git 121\n", kFolder, kTag);
+  EXPECT_EQ(BuildScenario(kAllTools + built).Plan(), "none");
+  BuildScenario other(kAllTools + built, "build v2.28.9-1 https://example.org/nccl.git");
+  EXPECT_THAT(other.Plan("/opt/spark-reconcile/nccl/v2.28.9-1-0732f550"),
+              testing::StartsWith("blocked: nvidia-smi finds no GPU"));
+  BuildScenario slow("");
+  slow.Read({.exit_code = 124});
+  slow.facts.ledger = Ledger{
+      .entries = {{.kind = "nccl", .name = "/opt/other"}, {.kind = "nccl", .name = kFolder}}};
+  EXPECT_EQ(slow.Plan(), "blocked: unknown: nvidia-smi gave no answer in 5 s");
+  slow.Read({.out = kAllTools});
+  EXPECT_EQ(slow.Plan(),
+            "blocked: nvidia-smi finds no GPU, for whose architecture NCCL would be built");
+}
+
 TEST(NcclBuild, WhatIsReadFromTheNodeIsUnknownWhereItCannotBeRead) {
   BuildScenario node("");
   node.Read({.exit_code = 124});
@@ -95,10 +136,32 @@ TEST(NcclBuild, WhatIsReadFromTheNodeIsUnknownWhereItCannotBeRead) {
 
 TEST(NcclBuild, ABuildWaitsForThePackagesOfTheSameApply) {
   BuildScenario node("gpu 12.1\n");
-  node.facts.packages.packages["build-essential"].status = "not-installed";
-  EXPECT_TRUE(std::holds_alternative<KnownAfterApply>(node.Find("nccl", kFolder).desired));
-  node.facts.packages.packages["build-essential"].status = "installed";
-  EXPECT_THAT(node.Plan(), testing::StartsWith("blocked: the node has no git, make, g++, nvcc"));
+  AddPackage("build-essential", {"make", "g++-12", "g++", "build-essential"}, node);
+  AddPackage("cuda-toolkit-13-0", {"cuda-nvcc-13-0", "cuda-toolkit-13-0"}, node);
+  AddPackage("git", {"git-man", "git"}, node);
+  const Resource build = node.Find("nccl", kFolder);
+  EXPECT_TRUE(std::holds_alternative<KnownAfterApply>(build.desired));
+  // What keeps a package from being installed is that package's to say.
+  EXPECT_THAT(build.needs,
+              ElementsAre("spark-1/file/" + std::string(kScript), "spark-1/package/git",
+                          "spark-1/package/build-essential", "spark-1/package/cuda-toolkit-13-0"));
+}
+
+// It is never made, and the rest of the apply must not be reverted for that.
+TEST(NcclBuild, ABuildThatPackagesWillNotMakePossibleIsBlockedAlone) {
+  const std::string why =
+      "blocked: the node has no {}, which the build needs: add git and build-essential to "
+      "packages; nvcc is CUDA's";
+  BuildScenario no_nvcc("tool git\ntool make\ntool g++\ngpu 12.1\n");
+  AddPackage("nvme-cli", {"nvme-cli"}, no_nvcc);
+  EXPECT_EQ(no_nvcc.Plan(), fmt::format(fmt::runtime(why), "nvcc"));
+  BuildScenario no_git("tool nvcc\ntool make\ntool g++\ngpu 12.1\n");
+  no_git.facts.packages.packages["git"] = {.status = "not-installed", .held = true};
+  EXPECT_EQ(no_git.Plan(), fmt::format(fmt::runtime(why), "git"));
+  AddPackage("git", {"git"}, no_git);
+  EXPECT_THAT(no_git.Plan(), testing::StartsWith("known after apply: "));
+  no_git.facts.packages.packages["git"].unreachable = {"deb.debian.org"};
+  EXPECT_EQ(no_git.Plan(), fmt::format(fmt::runtime(why), "git"));
 }
 
 TEST(NcclBuild, ARevertAndAPruneRemoveTheBuild) {
@@ -112,6 +175,72 @@ TEST(NcclBuild, ARevertAndAPruneRemoveTheBuild) {
   ASSERT_EQ(build.prune_commands->after.size(), 2u);
   EXPECT_EQ(build.prune_commands->after[0], removal);
   EXPECT_THAT(build.prune_commands->after[1].argv, ElementsAre("ldconfig"));
+}
+
+TEST(NcclBuild, APruneSetsTheBuildAsideSoThatARevertHasItAtOnce) {
+  BuildScenario node("gpu 12.1\n");
+  const Change change = node.Prune("/opt/spark-reconcile/nccl/v2.27-sm_121", /*uninstall=*/true);
+  ASSERT_EQ(change.actions.size(), 1u);
+  EXPECT_THAT(Join(std::get<RunCommand>(change.actions[0])), testing::HasSubstr("SPARK_JOURNAL"));
+  ASSERT_EQ(change.triggers.size(), 1u);
+  EXPECT_THAT(change.triggers[0].argv, ElementsAre("ldconfig"));
+  ASSERT_EQ(change.revert.size(), 2u);
+  const RunCommand& back = std::get<RunCommand>(change.revert[0]);
+  EXPECT_THAT(Join(back), testing::Not(testing::HasSubstr(kScript)));
+  EXPECT_EQ(back.argv.back(), change.name);
+  EXPECT_TRUE(back.must_succeed);
+  EXPECT_TRUE(back.at_boot);
+  EXPECT_EQ(change.change, ChangeKind::kModify);
+  EXPECT_THAT(change.needs, testing::IsEmpty());
+}
+
+// A revert at boot runs no triggers, and its other commands run before files are restored.
+TEST(NcclBuild, AfterARevertAtBootTheLoaderListsWhatIsThere) {
+  BuildScenario node(std::string(kAllTools) + "gpu 12.1\n");
+  const Change prune = node.Prune("/opt/spark-reconcile/nccl/v2.27-sm_121");
+  const Resource loader = node.Find("file", kLoaderFile);
+  ASSERT_EQ(prune.revert.size(), 2u);
+  ASSERT_EQ(loader.revert.size(), 1u);
+  for (const Action& action : {prune.revert[1], loader.revert[0]}) {
+    const auto& command = std::get<RunCommand>(action);
+    EXPECT_THAT(command.argv, ElementsAre("ldconfig"));
+    EXPECT_TRUE(command.after_boot);
+  }
+  ASSERT_TRUE(loader.prune_commands);
+  EXPECT_EQ(loader.prune_commands->after, loader.triggers) << "a prune runs it once";
+}
+
+// The loader's file names it until then: an edited one, a script of others, a package that is held.
+TEST(NcclBuild, TheFormerBuildStaysWhileTheNewOneOrTheLoadersFileIsBlocked) {
+  const std::string former = "/opt/spark-reconcile/nccl/v2.27-sm_121";
+  const std::vector<std::string> needs = {std::string("spark-1/nccl/") + kFolder,
+                                          std::string("spark-1/file/") + kLoaderFile};
+  BuildScenario node(std::string(kAllTools) + "gpu 12.1\n");
+  EXPECT_EQ(node.Prune(former).needs, needs);
+  EXPECT_EQ(node.Find("nccl", kFolder).Id(), needs[0]);
+  EXPECT_EQ(node.Find("file", kLoaderFile).Id(), needs[1]);
+  node.Read({.out = fmt::format("gpu 12.1\nbuilt {} {} https://github.com/NVIDIA/nccl.git 121\n",
+                                kFolder, kTag)});
+  EXPECT_EQ(node.Prune(former).needs, needs) << "it is built";
+}
+
+// The loader would find none: its file names the former one until the new one is built.
+TEST(NcclBuild, TheFormerBuildStaysWhereTheNewOneCannotBeMade) {
+  const std::string former = "/opt/spark-reconcile/nccl/v2.27-sm_121";
+  BuildScenario node("gpu 12.1\n");
+  const Change blocked = node.Prune(former);
+  EXPECT_EQ(blocked.change, ChangeKind::kBlocked);
+  EXPECT_EQ(blocked.code, "nccl-build-impossible");
+  EXPECT_EQ(blocked.detail,
+            "stays until NCCL v2.28.9-1 is built, which cannot be done now: the node has no git, "
+            "make, g++, nvcc, which the build needs: add git and build-essential to packages; nvcc "
+            "is CUDA's");
+  node.Read({.exit_code = 124});
+  EXPECT_EQ(node.Prune(former).detail,
+            "stays until NCCL v2.28.9-1 is built, which cannot be done now: nvidia-smi gave no "
+            "answer in 5 s");
+  node.Read({.out = std::string(kAllTools) + "gpu 12.1\n"});
+  EXPECT_EQ(node.Prune(former).change, ChangeKind::kModify);
 }
 
 // Its file may be there already, from a pass in which the build waited for packages.

@@ -89,6 +89,17 @@ TEST(NcclMode, NodeThatWasNotReadBlocksWhatItCouldDecide) {
             "cannot determine what mode auto is, because of spark-2: it was not read");
 }
 
+// Another node with the same facts is blocked by them, so that all would not agree.
+TEST(NcclMode, WhatCouldNotBeReadHereBlocksInsteadOfTurningToSafe) {
+  NodeFacts unknown = Workstation();
+  unknown.gpudirect.driver = Unknown{"permission denied"};
+  EXPECT_EQ(Said(Decide(Mode::kAuto, unknown, Workstation())),
+            "blocked: cannot determine what mode auto is, because of spark-1: permission denied");
+  EXPECT_EQ(Said(Decide(Mode::kAuto, unknown, Spark())),
+            "staged: mode auto is safe here because of spark-2: GB10 has no GPUDirect RDMA: its "
+            "memory is the machine's memory");
+}
+
 TEST(NcclMode, DmabufThatCannotHoldIsRefusedWithTheEvidence) {
   EXPECT_EQ(Said(Decide(Mode::kDmabuf, Spark(), Spark())),
             "blocked: mode dmabuf cannot hold here: GB10 has no GPUDirect RDMA: its memory is the "

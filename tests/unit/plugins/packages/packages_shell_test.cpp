@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 
+#include "plugins/packages/prune_packages.sh.h"
 #include "plugins/packages/read_packages.sh.h"
 #include "plugins/packages/read_tools.sh.h"
 #include "plugins/packages/remove_packages.sh.h"
-#include "plugins/packages/remove_unneeded.sh.h"
 #include "reconciler/base/text.h"
 #include "tests/support/script_tree.h"
 
@@ -111,6 +111,11 @@ class RemovalScripts : public reconciler::test::ScriptTree {
         "dpkg-query",
         "shift 3; for name; do [ ! -e \"$INSTALLED/$name\" ] || echo \"$name installed\"; done\n");
     PutProgram("dpkg", "echo \"dpkg $*\" >>\"$INSTALLED.log\"\n");
+    PutProgram("logger", "echo \"$*\" >>\"$INSTALLED.log\"\n");
+    PutProgram(
+        "apt-mark",
+        "case $1 in showmanual) [ ! -e \"$INSTALLED.manual\" ] || cat \"$INSTALLED.manual\" ;;\n"
+        "*) echo \"$*\" >>\"$INSTALLED.log\" ;; esac\n");
     PutProgram("apt-get",
                "simulate=no; case $1 in -s) simulate=yes ;; esac\n"
                "while [ \"$1\" != remove ]; do shift; done; shift\n"
@@ -125,6 +130,9 @@ class RemovalScripts : public reconciler::test::ScriptTree {
     std::vector<std::string> argv = {"sh", "-c", std::string(script), "sh"};
     argv.insert(argv.end(), names.begin(), names.end());
     return Run(argv, "export INSTALLED='" + Place("/installed").string() + "'");
+  }
+  std::string Log() const {
+    return Run({"sh", "-c", "cat " + Place("/installed.log").string()}).out;
   }
   void Install(const std::vector<std::string>& names) const {
     for (const std::string& name : names) Put("/installed/" + name, "");
@@ -161,11 +169,41 @@ TEST_F(RemovalScripts, AnInterruptedDpkgIsSetRightFirst) {
   EXPECT_EQ(RunScript(kRemovePackagesSh, {"a"}).exit_code, 0);
 }
 
-TEST_F(RemovalScripts, OfWhatCameAlongOnlyWhatNoOneNeedsIsRemoved) {
+TEST_F(RemovalScripts, OfAPruneOnlyWhatNoOneNeedsIsRemovedAndItSucceeds) {
   Install({"a", "library", "user"});
-  EXPECT_EQ(RunScript(kRemoveUnneededSh, {"library", "gone", "a"}).exit_code, 0);
+  EXPECT_EQ(RunScript(kPrunePackagesSh, {"library", "gone", "a"}).exit_code, 0);
   EXPECT_THAT(Left(), ElementsAre("library", "user"));
-  EXPECT_EQ(RunScript(kRemoveUnneededSh, {}).exit_code, 0);
+  EXPECT_EQ(SplitLines(Log()),
+            (std::vector<std::string>{"-t spark-reconcile -- package library stays: needed by user",
+                                      "auto library", "remove a"}));
+  EXPECT_EQ(RunScript(kPrunePackagesSh, {"-"}).exit_code, 0);
+  EXPECT_EQ(RunScript(kPrunePackagesSh, {"-", "library"}).exit_code, 0);
+  EXPECT_THAT(Left(), ElementsAre("library", "user"));
+}
+
+TEST_F(RemovalScripts, WhatOnlyPackagesOfTheSamePruneNeedIsRemovedWithThem) {
+  Install({"library", "other", "user"});
+  EXPECT_EQ(RunScript(kPrunePackagesSh, {"library", "user"}).exit_code, 0);
+  EXPECT_THAT(Left(), ElementsAre("other"));
+}
+
+// Its owner wants it by now, whoever brought it. What the manifest named is marked so by us.
+TEST_F(RemovalScripts, WhatSomeoneInstalledByHandSinceStays) {
+  Install({"a", "b", "tool"});
+  Put("/installed.manual", "tool\na\n");
+  EXPECT_EQ(RunScript(kPrunePackagesSh, {"tool", "b", "a"}).exit_code, 0);
+  EXPECT_THAT(Left(), ElementsAre("a"));
+  Install({"b", "library", "user"});
+  Put("/installed.manual", "user\n");
+  EXPECT_EQ(RunScript(kPrunePackagesSh, {"library", "b", "user"}).exit_code, 0);
+  EXPECT_THAT(Left(), ElementsAre("a", "library", "user"));
+}
+
+TEST_F(RemovalScripts, APruneThatCannotKnowWhatIsWantedFails) {
+  Install({"a"});
+  PutProgram("apt-mark", "exit 1\n");
+  EXPECT_EQ(RunScript(kPrunePackagesSh, {"a"}).exit_code, 1);
+  EXPECT_THAT(Left(), ElementsAre("a"));
 }
 
 class ToolScript : public reconciler::test::ScriptTree {

@@ -41,7 +41,7 @@ struct Scenario : test::PairScenario {
 std::string Shorten(const Action& action) {
   std::vector<std::string> argv = std::get<RunCommand>(action).argv;
   if (argv[0] == "sh") {
-    argv[2] = argv[2].find("dpkg --configure") == argv[2].npos ? "UNNEEDED" : "REMOVE";
+    argv[2] = argv[2].find("apt-mark showmanual") == argv[2].npos ? "REMOVE" : "PRUNE";
   } else if (argv[0] == "env") {
     argv.erase(argv.begin() + 4, argv.begin() + 16);
     argv.erase(argv.begin(), argv.begin() + 3);
@@ -110,23 +110,47 @@ TEST(Packages, APruneLeavesWhatOthersNeedByThen) {
   const Change change = scenario.Plan("nvme-cli");
   EXPECT_THAT(change.prune_commands.before, IsEmpty());
   EXPECT_THAT(ShortenAll(change.prune_commands.after),
-              ElementsAre("sh -c REMOVE sh nvme-cli", "sh -c UNNEEDED sh libnvme1 uuid-runtime"));
+              ElementsAre("sh -c PRUNE sh nvme-cli libnvme1 uuid-runtime"));
+}
+
+// The prune of `name`, by the commands that a ledger has.
+Change Prune(const Scenario& scenario, const std::string& name, std::vector<RunCommand> commands,
+             bool uninstall = false) {
+  Change change{.kind = "package", .name = name, .triggers = std::move(commands), .prune = true};
+  const ClusterFacts all;
+  const NodeSpec& node = scenario.cluster.nodes.front();
+  EXPECT_EQ(Get().check_prune(
+                {scenario.cluster, scenario.fabric, node, scenario.facts, all, uninstall}, change),
+            Ownership::kOurs);
+  return change;
 }
 
 TEST(Packages, APruneLeavesWhatTheManifestListsByThen) {
   const Scenario scenario({Package("libnvme1")}, "package libnvme1 install installed 1.3-1\n");
-  Change change{.actions = {},
-                .triggers = {{.argv = {"sh", "-c", "SCRIPT", "sh", "libnvme1", "b"}}}};
-  const ClusterFacts all;
-  Get().check_prune(
-      {scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(), scenario.facts, all},
-      change);
-  EXPECT_THAT(change.triggers.front().argv, ElementsAre("sh", "-c", "SCRIPT", "sh", "b"));
-  change.triggers = {{.argv = {"sh", "-c", "SCRIPT", "sh", "libnvme1"}}};
-  Get().check_prune({scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(),
-                     scenario.facts, all, /*uninstall=*/true},
-                    change);
-  EXPECT_EQ(change.triggers.front().argv.size(), 5U);
+  const std::vector<RunCommand> commands =
+      Scenario({Package("nvme-cli")}, kNvme).Plan("nvme-cli").prune_commands.after;
+  const Change change = Prune(scenario, "nvme-cli", commands);
+  EXPECT_THAT(ShortenAll(change.triggers), ElementsAre("sh -c PRUNE sh nvme-cli uuid-runtime"));
+  EXPECT_EQ(change.detail, "no longer in the manifest: removed, unless another package needs it");
+  const Change whole = Prune(scenario, "nvme-cli", commands, /*uninstall=*/true);
+  EXPECT_THAT(ShortenAll(whole.triggers),
+              ElementsAre("sh -c PRUNE sh nvme-cli libnvme1 uuid-runtime"));
+  EXPECT_EQ(whole.detail, "uninstall: removed, unless another package needs it");
+}
+
+// Earlier ones failed where another package needed one of these, and so did the whole apply.
+TEST(Packages, APruneOfAnEarlierVersionIsCarriedOutAsOneOfThisVersion) {
+  const Scenario scenario({Package("other")});
+  const std::vector<RunCommand> commands = {{.argv = {"sh", "-c", "OLD", "sh", "nvme-cli"}},
+                                            {.argv = {"sh", "-c", "OLDER", "sh", "libnvme1"}}};
+  EXPECT_THAT(ShortenAll(Prune(scenario, "nvme-cli", commands).triggers),
+              ElementsAre("sh -c PRUNE sh nvme-cli libnvme1"));
+  // Of an upgrade: only what came along is new.
+  const Change upgraded = Prune(scenario, "nvme-cli", {commands[1]});
+  EXPECT_THAT(ShortenAll(upgraded.triggers), ElementsAre("sh -c PRUNE sh - libnvme1"));
+  EXPECT_EQ(upgraded.detail,
+            "no longer in the manifest: what came along is removed, unless another package needs "
+            "it");
 }
 
 TEST(Packages, WhatTwoNeedBelongsToTheFirstOfThem) {
@@ -144,7 +168,7 @@ TEST(Packages, WhatTwoNeedBelongsToTheFirstOfThem) {
   EXPECT_THAT(ShortenAll(scenario.Plan("shared").actions), ElementsAre("apt-get install shared=3"));
   EXPECT_THAT(ShortenAll(scenario.Plan("shared").revert), ElementsAre("sh -c REMOVE sh shared a"));
   EXPECT_THAT(ShortenAll(scenario.Plan("shared").prune_commands.after),
-              ElementsAre("sh -c UNNEEDED sh shared"));
+              ElementsAre("sh -c PRUNE sh shared"));
 }
 
 constexpr const char* kUpgrade =

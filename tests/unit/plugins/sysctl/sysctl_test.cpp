@@ -6,6 +6,7 @@
 #include "plugins/sysctl/values.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
+#include "reconciler/model/probe.h"
 #include "tests/unit/plugins/pair_scenario.h"
 
 namespace reconciler::plugins::sysctl {
@@ -340,6 +341,27 @@ TEST(Sysctl, EarlierHiddenAndPatternedSettingsDoNotCount) {
   EXPECT_THAT(Diagnose(scenario), testing::IsEmpty());
 }
 
+TEST(Sysctl, ALaterDropInThatCannotBeReadIsNamed) {
+  test::PairScenario scenario = Scenario();
+  scenario.facts.files["/etc/sysctl.d/50-early.conf"] = Unknown{"is a symbolic link"};
+  scenario.facts.files["/etc/sysctl.d/80-off.conf"] = Unknown{std::string(kLinkToNull)};
+  scenario.AddFile("/usr/lib/sysctl.d/80-off.conf", "net.core.rmem_max = 1\n");
+  EXPECT_THAT(Diagnose(scenario), IsEmpty());
+  scenario.facts.files["/etc/sysctl.d/90-link.conf"] = Unknown{"is a symbolic link"};
+  scenario.facts.files["/usr/lib/sysctl.d/95-large.conf"] = Unknown{"larger than 1 MiB"};
+  const std::vector<Diagnostic> said = Diagnose(scenario);
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0].severity, Severity::kWarns);
+  EXPECT_EQ(said[0].code, "sysctl-dropin-unread");
+  EXPECT_EQ(
+      said[0].message,
+      "sysctl: cannot determine what the next boot sets: /etc/sysctl.d/90-link.conf is read "
+      "after /etc/sysctl.d/60-spark-reconcile.conf and could not be read (is a symbolic link)");
+  EXPECT_EQ(said[0].next_step,
+            "check that it sets no key of the manifest, or make it a plain file that can be read");
+  EXPECT_EQ(said[1].subject, "/usr/lib/sysctl.d/95-large.conf");
+}
+
 TEST(Sysctl, SysctlConfCountsWhereALinkLeadsToIt) {
   test::PairScenario scenario = Scenario();
   scenario.facts.files["/etc/sysctl.d/99-sysctl.conf"] = Unknown{"is a symbolic link"};
@@ -348,6 +370,165 @@ TEST(Sysctl, SysctlConfCountsWhereALinkLeadsToIt) {
   EXPECT_EQ(Diagnose(scenario)[0].next_step,
             "add {lines: /etc/sysctl.conf, match: [net.core.rmem_max], nodes: {spark-1: "
             "\"04e2805fb528\"}} to adopt, or remove net.core.rmem_max from /etc/sysctl.conf");
+}
+
+// The node's value of both keys of a pair, where the manifest has the one.
+test::PairScenario Pair(const std::string& key, int wanted, const std::string& before,
+                        const std::string& partner, const std::string& others) {
+  test::PairScenario scenario;
+  scenario.cluster.settings = test::Map({{"sysctl", test::Map({{key, test::Number(wanted)}})}});
+  scenario.facts.files[kFile] = Absent{};
+  scenario.facts.sysctl.keys[key] = before;
+  scenario.facts.sysctl.keys[partner] = others;
+  return scenario;
+}
+
+// The kernel refuses a 0 for some of them, and reads it for others as what was not there before.
+TEST(Sysctl, AKeyThatWas0ComesBackByItsPartner) {
+  const auto revert = [](const test::PairScenario& scenario, const std::string& key) {
+    return test::Lines(scenario.Find(Get(), key).revert);
+  };
+  EXPECT_THAT(
+      revert(Pair("vm.dirty_bytes", 67108864, "0", "vm.dirty_ratio", "20"), "vm.dirty_bytes"),
+      ElementsAre("sysctl -w -- vm.dirty_ratio=20"));
+  EXPECT_THAT(
+      revert(Pair("vm.dirty_ratio", 10, "0", "vm.dirty_bytes", "67108864"), "vm.dirty_ratio"),
+      ElementsAre("sysctl -w -- vm.dirty_bytes=67108864"));
+  EXPECT_THAT(revert(Pair("vm.overcommit_kbytes", 4096, "0", "vm.overcommit_ratio", "50"),
+                     "vm.overcommit_kbytes"),
+              ElementsAre("sysctl -w -- vm.overcommit_ratio=50"));
+  EXPECT_THAT(
+      revert(Pair("vm.dirty_bytes", 67108864, "8192", "vm.dirty_ratio", "0"), "vm.dirty_bytes"),
+      ElementsAre("sysctl -w -- vm.dirty_bytes=8192"));
+  const test::PairScenario scenario = Pair("vm.dirty_bytes", 67108864, "0", "vm.dirty_ratio", "20");
+  const Resource resource = scenario.Find(Get(), "vm.dirty_bytes");
+  EXPECT_EQ(std::get<RunCommand>(resource.revert[0]).sets, "/proc/sys/vm/dirty_ratio");
+  std::vector<std::string> values;
+  for (const Read& read :
+       Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0])) {
+    if (const auto* value = std::get_if<ReadValue>(&read)) values.push_back(value->path);
+  }
+  EXPECT_THAT(values, Contains("/proc/sys/vm/dirty_ratio"));
+}
+
+TEST(Sysctl, AnUnknownPartnerBlocksInsteadOfChanging) {
+  test::PairScenario scenario = Pair("vm.dirty_bytes", 67108864, "0", "vm.dirty_ratio", "20");
+  scenario.facts.sysctl.keys["vm.dirty_ratio"] = Unknown{"Permission denied"};
+  EXPECT_EQ(scenario.Detail(Get(), "vm.dirty_bytes"),
+            "blocked: unknown: vm.dirty_ratio: Permission denied");
+  scenario.facts.sysctl.keys["vm.dirty_bytes"] = "67108864";
+  EXPECT_EQ(scenario.Detail(Get(), "vm.dirty_bytes"), "holds");
+}
+
+Change PruneOf(const std::string& key, const std::string& original, const std::string& applied) {
+  return {.kind = "sysctl",
+          .name = key,
+          .plugin = "sysctl",
+          .triggers = {{.argv = {"sysctl", "-w", "--", original}}},
+          .prune = true,
+          .cause = {.kind = CauseKind::kNotRequired, .applied = applied}};
+}
+
+// What the plan says of a prune that sets nothing.
+std::string NoteOn(const test::PairScenario& scenario, Change change) {
+  const ClusterFacts all{.nodes = {{scenario.facts.node, scenario.facts}}};
+  const Ownership owner = Get().check_prune(
+      {scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(), scenario.facts, all},
+      change);
+  return owner == Ownership::kNoOnes ? change.detail : "is set back";
+}
+
+// Its prune would come after the new value and replace it.
+TEST(Sysctl, AKeyGivesWayToItsPartnerAndLeavesItsOriginalToIt) {
+  test::PairScenario scenario = Pair("vm.dirty_ratio", 10, "0", "vm.dirty_bytes", "67108864");
+  const Change prune = PruneOf("vm.dirty_bytes", "vm.dirty_ratio=20", "67108864");
+  scenario.facts.ledger =
+      Ledger{.entries = {{.kind = "sysctl", .name = "vm.dirty_bytes", .triggers = prune.triggers}}};
+  EXPECT_EQ(NoteOn(scenario, prune),
+            "sysctl: vm.dirty_bytes gives way to vm.dirty_ratio, which the manifest sets: only one "
+            "of them holds");
+  const Resource resource = scenario.Find(Get(), "vm.dirty_ratio");
+  ASSERT_TRUE(resource.prune_commands);
+  EXPECT_EQ(resource.prune_commands->after, prune.triggers);
+  EXPECT_THAT(test::Lines(resource.revert), ElementsAre("sysctl -w -- vm.dirty_bytes=67108864"));
+  EXPECT_EQ(NoteOn(Scenario(), prune), "is set back");
+}
+
+// A prune would drop it, and nothing else has it.
+TEST(Sysctl, AnOriginalStaysWithItsKeyWhileThePartnerIsNotSet) {
+  const auto list_kept = [](const test::PairScenario& scenario) {
+    std::vector<std::string> names;
+    for (const Resource& one : scenario.Resources(Get())) {
+      if (one.left_as_is) names.push_back(one.kind + "/" + one.name);
+    }
+    return names;
+  };
+  const LedgerEntry former{.kind = "sysctl",
+                           .name = "vm.dirty_bytes",
+                           .triggers = PruneOf("vm.dirty_bytes", "vm.dirty_ratio=20", "").triggers};
+  test::PairScenario scenario = Pair("vm.dirty_ratio", 10, "0", "vm.dirty_bytes", "67108864");
+  EXPECT_THAT(list_kept(scenario), IsEmpty());
+  scenario.facts.ledger = Ledger{.entries = {former}};
+  EXPECT_THAT(list_kept(scenario), IsEmpty()) << "it is set now";
+  scenario.facts.sysctl.readonly = std::set<std::string>{"vm.dirty_ratio"};
+  EXPECT_THAT(list_kept(scenario), ElementsAre("sysctl/vm.dirty_bytes")) << "blocked";
+  scenario.facts.sysctl.readonly = std::set<std::string>();
+  scenario.facts.sysctl.keys["vm.dirty_ratio"] = Unknown{"Permission denied"};
+  EXPECT_THAT(list_kept(scenario), ElementsAre("sysctl/vm.dirty_bytes")) << "unknown";
+  scenario.facts.sysctl.keys["vm.dirty_ratio"] = "10";
+  EXPECT_THAT(list_kept(scenario), ElementsAre("sysctl/vm.dirty_bytes")) << "it holds already";
+  scenario.facts.ledger = Ledger{.entries = {former, {.kind = "sysctl", .name = "vm.dirty_ratio"}}};
+  EXPECT_THAT(list_kept(scenario), IsEmpty()) << "it has an original of its own";
+}
+
+TEST(Sysctl, WhatTheKernelWouldRefuseIsNotedAndNotPruned) {
+  EXPECT_EQ(NoteOn(Scenario(), PruneOf("vm.dirty_bytes", "vm.dirty_bytes=0", "67108864")),
+            "sysctl: vm.dirty_bytes stays as it is: a 0 does not bring it back, and what "
+            "vm.dirty_ratio was is not known");
+  EXPECT_EQ(NoteOn(Scenario(), PruneOf("vm.dirty_ratio", "vm.dirty_bytes=0", "10")),
+            "sysctl: vm.dirty_ratio stays as it is: a 0 does not bring it back, and what "
+            "vm.dirty_ratio was is not known")
+      << "of its partner, as an earlier version wrote it";
+  const Change ptrace = PruneOf("kernel.yama.ptrace_scope", "kernel.yama.ptrace_scope=1", "3");
+  EXPECT_EQ(NoteOn(Scenario(), ptrace),
+            "sysctl: kernel.yama.ptrace_scope stays 3 until the node restarts: the kernel takes no "
+            "other value");
+  EXPECT_EQ(NoteOn(Scenario(), PruneOf("net.core.rmem_max", "net.core.rmem_max=0", "1")),
+            "is set back");
+}
+
+TEST(Sysctl, AValueThatNoRevertCouldSetBackIsLeftToTheNextBoot) {
+  test::PairScenario scenario;
+  const std::string key = "kernel.unprivileged_bpf_disabled";
+  scenario.cluster.settings = test::Map({{"sysctl", test::Map({{key, test::Number(1)}})}});
+  scenario.facts.files[kFile] = Absent{};
+  scenario.facts.sysctl.keys[key] = "2";
+  EXPECT_EQ(
+      scenario.Detail(Get(), key),
+      "blocked: 2 → 1: the kernel takes no other value after it, so that a failed apply could "
+      "not set it back: the next boot sets it");
+  EXPECT_EQ(scenario.Find(Get(), key).blocked.code, "sysctl-one-way");
+  EXPECT_THAT(scenario.File(Get(), kFile).content, testing::HasSubstr(key + " = 1\n"));
+  scenario.facts.sysctl.keys[key] = "1";
+  EXPECT_EQ(scenario.Detail(Get(), key), "holds");
+  scenario.cluster.settings = test::Map({{"sysctl", test::Map({{key, test::Number(2)}})}});
+  EXPECT_EQ(scenario.Detail(Get(), key),
+            "blocked: 1 → 2: the kernel takes no other value until a restart");
+}
+
+TEST(Sysctl, ALaterLineAboutThePartnerIsWarnedOf) {
+  test::PairScenario scenario = Pair("vm.dirty_bytes", 67108864, "67108864", "vm.dirty_ratio", "0");
+  scenario.AddFile("/etc/sysctl.d/90-other.conf", "vm.dirty_ratio = 0\n");
+  EXPECT_THAT(Diagnose(scenario), IsEmpty());
+  scenario.AddFile("/etc/sysctl.d/90-other.conf", "vm.dirty_ratio = 10\n");
+  const std::vector<Diagnostic> said = Diagnose(scenario);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].code, "sysctl-overridden-at-boot");
+  EXPECT_EQ(said[0].message,
+            "sysctl: the next boot sets vm.dirty_bytes to 0 and not to 67108864: "
+            "/etc/sysctl.d/90-other.conf is read after /etc/sysctl.d/60-spark-reconcile.conf and "
+            "sets vm.dirty_ratio");
+  EXPECT_EQ(said[0].next_step, "remove vm.dirty_ratio from /etc/sysctl.d/90-other.conf");
 }
 
 TEST(Sysctl, APortWithoutIpv6IsNamed) {
@@ -411,6 +592,23 @@ TEST(Sysctl, BadKeysAndValuesAreManifestErrors) {
             "cluster.yaml:3:5: sysctl: wanted one line of text or a number for 'net.core.x', found "
             "several lines\n  hint: write several numbers as one text, like '4096 131072 "
             "6291456'\n");
+}
+
+TEST(Sysctl, BothKeysOfAPairAreAManifestError) {
+  EXPECT_EQ(
+      CheckText({{"vm.dirty_bytes", test::Number(67108864)}, {"vm/dirty_ratio", test::Number(20)}}),
+      "cluster.yaml: sysctl: wanted one of 'vm.dirty_bytes' and 'vm/dirty_ratio', found both: "
+      "the kernel sets one of them to 0 when the other is written\n"
+      "  hint: keep one of them\n");
+  EXPECT_NE(CheckText({{"vm.dirty_background_ratio", test::Number(5)},
+                       {"vm.dirty_background_bytes", test::Number(8192)}}),
+            "");
+  EXPECT_NE(CheckText({{"vm.overcommit_ratio", test::Number(50)},
+                       {"vm.overcommit_kbytes", test::Number(4096)}}),
+            "");
+  EXPECT_EQ(CheckText({{"vm.dirty_bytes", test::Number(67108864)},
+                       {"vm.dirty_background_ratio", test::Number(5)}}),
+            "");
 }
 
 std::string CheckOne(const std::string& key, Value value) {
@@ -498,6 +696,7 @@ TEST(Sysctl, OnlyNumbersAsTheKernelShowsThemAreNumbers) {
   EXPECT_EQ(CheckOne("kernel.panic", test::Number(-1)), "");
   EXPECT_EQ(CheckOne("fs.file-max", test::Text("9223372036854775807")), "");
   EXPECT_NE(CheckOne("fs.file-max", test::Text("9223372036854775808")), "");
+  EXPECT_NE(CheckOne("vm.dirty_bytes", test::Number(0)), "") << "two pages are the least";
 }
 
 TEST(Sysctl, ValuesOfUnknownKeysAreOnlyRequiredToBeThere) {
