@@ -234,18 +234,22 @@ RunCommand TakeDown(const std::string& netdev) {
           .time_limit_s = kActivateLimitS};
 }
 
+RunCommand BringUp(Renderer renderer, const std::string& netdev) {
+  RunCommand command = Reconfigure(renderer, netdev);
+  if (renderer == Renderer::kNetworkManager) {
+    command.argv = OnlyWhereGenerated(netdev, command.argv);
+  }
+  command.sets = NameInSys(netdev);
+  return command;
+}
+
 std::vector<RunCommand> ActivateAgain(Renderer renderer,
                                       const std::vector<std::string>& foreign_files,
                                       const std::vector<std::string>& netdevs,
                                       const std::vector<std::string>& masters) {
   std::vector<RunCommand> commands = Regenerate(renderer, foreign_files, netdevs, masters);
   for (const std::string& netdev : netdevs) {
-    RunCommand activate = Reconfigure(renderer, netdev);
-    if (renderer == Renderer::kNetworkManager) {
-      activate.argv = OnlyWhereGenerated(netdev, activate.argv);
-    }
-    activate.sets = NameInSys(netdev);
-    commands.push_back(std::move(activate));
+    commands.push_back(BringUp(renderer, netdev));
   }
   // Each prune has its own ports, so that none stands for another's.
   for (RunCommand& command : commands) command.id.clear();

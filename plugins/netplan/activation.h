@@ -37,6 +37,9 @@ RunCommand RemoveGenerated(Renderer renderer, const std::vector<std::string>& ou
 // later, and with them what was set in the meantime.
 RunCommand TakeDown(const std::string& netdev);
 
+// Makes the port follow our file again, where netplan generated its profile.
+RunCommand BringUp(Renderer renderer, const std::string& netdev);
+
 // What netplan's files say of these ports comes to effect again, whoever set them meanwhile; for a
 // prune. A port that is not there, or is without a cable, comes later.
 std::vector<RunCommand> ActivateAgain(Renderer renderer,

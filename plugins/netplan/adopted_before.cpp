@@ -18,25 +18,26 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
-// How `adopt` names one thing, and the ports that it is about.
-struct Before {
+// A file as `adopt` names it, and the ports that it configures.
+struct NamedFile {
   std::vector<std::string> entries = {};  // "file: PATH"; and "master: NAME" of what it makes
   std::vector<std::string> netdevs = {};
 };
 
-Before ReadFileBefore(const FileState& file, const std::string& path) {
-  Before before;
+NamedFile NameNetplanFile(const FileState& file, const std::string& path) {
+  NamedFile named;
   const auto text = ReadDefinitions(file.content, path);
-  if (!text || !CanBeNamed(path)) return before;
-  before.entries.push_back("file: " + path);
-  for (const PortDefinition& port : text->ports) before.netdevs.push_back(port.netdev);
+  if (!text || !CanBeNamed(path)) return named;
+  named.entries.push_back("file: " + path);
+  for (const PortDefinition& port : text->ports) named.netdevs.push_back(port.netdev);
   for (const MasterDefinition& master : text->masters) {
-    if (CanNameMaster(master.name)) before.entries.push_back("master: " + master.name);
+    if (CanNameMaster(master.name)) named.entries.push_back("master: " + master.name);
   }
-  return before;
+  return named;
 }
 
-Before ReadBefore(const PluginInput& input, const FileState& file, const std::string& path) {
+// Without entries: it is none that can be adopted.
+NamedFile NameFile(const PluginInput& input, const FileState& file, const std::string& path) {
   if (path.starts_with(kUnits)) {
     if (!CanNameUnit(path)) return {};
     return {{"networkd_unit: " + path}, ListPortsOfUnit(input, file.content)};
@@ -50,7 +51,7 @@ Before ReadBefore(const PluginInput& input, const FileState& file, const std::st
     if (!CanNameProfile(name)) return {};
     return {{"nm_profile: " + name}, ListPortsOfProfile(input, *held)};
   }
-  return path.starts_with(kNetplan) ? ReadFileBefore(file, path) : Before{};
+  return path.starts_with(kNetplan) ? NameNetplanFile(file, path) : NamedFile{};
 }
 
 // The text that comes back when it is pruned; nullptr: it is there, or was never another owner's.
@@ -71,9 +72,9 @@ void AddFileBefore(const PluginInput& input, const LedgerEntry& entry,
                    const std::vector<std::string>& netdevs, std::vector<AdoptableFile>& files) {
   const WriteFile* text = FindTextBefore(input, entry);
   if (text == nullptr) return;
-  const Before before = ReadBefore(input, text->state, entry.name);
-  if (!HasAny(before.netdevs, netdevs)) return;
-  for (const std::string& name : before.entries) {
+  const NamedFile named = NameFile(input, text->state, entry.name);
+  if (!HasAny(named.netdevs, netdevs)) return;
+  for (const std::string& name : named.entries) {
     const bool is_master = name.starts_with("master: ");
     files.push_back({entry.name, name, is_master ? "" : ComputeSha256Hex(text->state.content),
                      is_master ? "" : DescribeOwner(input.facts, entry.name)});

@@ -20,16 +20,6 @@ namespace {
 
 constexpr const char* kNotInAdopt = "remove it from adopt";
 
-std::vector<std::string> ListCageNetdevs(const PluginInput& input) {
-  std::vector<std::string> netdevs;
-  const Hardware* hardware = input.cluster.FindHardware(input.node);
-  if (hardware == nullptr) return netdevs;
-  for (const Cage& cage : hardware->cages) {
-    for (const Twin& twin : cage.twins) netdevs.push_back(twin.netdev);
-  }
-  return netdevs;
-}
-
 void SetMatched(const PluginInput& input, const std::string& text,
                 const std::vector<std::string>& netdevs, Adoption& adoption) {
   const PortDefinition definition = ReadUnit(text).port;

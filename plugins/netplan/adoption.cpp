@@ -93,21 +93,13 @@ void CheckLeading(const Protection& protection, Adoption& adoption) {
   }
 }
 
-bool IsOfACage(const PluginInput& input, const std::string& netdev) {
-  const Hardware* hardware = input.cluster.FindHardware(input.node);
-  if (hardware == nullptr) return false;
-  return std::any_of(hardware->cages.begin(), hardware->cages.end(), [&](const Cage& cage) {
-    return std::any_of(cage.twins.begin(), cage.twins.end(),
-                       [&](const Twin& twin) { return twin.netdev == netdev; });
-  });
-}
-
 // What leads to the node, and what is no plain definition, has a reason of its own.
 void CheckPorts(const PluginInput& input, const Protection& protection, Adoption& adoption) {
+  const std::vector<std::string> of_cages = ListCageNetdevs(input);
   std::vector<std::string> foreign;
   bool all_plain = true;
   for (const PortDefinition& port : adoption.ports) {
-    const bool known = IsIn(port.netdev, adoption.ours) || IsOfACage(input, port.netdev);
+    const bool known = IsIn(port.netdev, adoption.ours) || IsIn(port.netdev, of_cages);
     const bool has_reason = !port.is_plain || protection.carries.contains(port.netdev);
     if (!known && !has_reason) foreign.push_back(MakePrintable(port.netdev));
     all_plain &= port.is_plain;

@@ -128,16 +128,6 @@ std::vector<std::string> ListAppliedLinks(const NodeFacts& facts) {
   return netdevs;
 }
 
-std::set<std::string> ListTwins(const PluginInput& input) {
-  std::set<std::string> netdevs;
-  const Hardware* hardware = input.cluster.FindHardware(input.node);
-  if (hardware == nullptr) return netdevs;
-  for (const Cage& cage : hardware->cages) {
-    for (const Twin& twin : cage.twins) netdevs.insert(twin.netdev);
-  }
-  return netdevs;
-}
-
 // A route over a port that this apply puts in order is none elsewhere: one of a cage with or
 // without a cable, or one that was set up before. The other twin of a port keeps what others gave
 // it, and must not be in the same subnet.
@@ -153,7 +143,8 @@ std::string ExplainOverlapping(const PluginInput& input, const Intent& intent) {
   if (unused != input.fabric.unused_netdevs.end()) {
     cages.insert(cages.end(), unused->second.begin(), unused->second.end());
   }
-  return ExplainRoutedElsewhere(subnets, cages, ListTwins(input), input.facts);
+  const std::vector<std::string> twins = ListCageNetdevs(input);
+  return ExplainRoutedElsewhere(subnets, cages, {twins.begin(), twins.end()}, input.facts);
 }
 
 // What is in the way of every port, whoever else claims some of them.
@@ -283,6 +274,16 @@ const std::vector<RailPort>& GetPorts(const Fabric& fabric, const NodeName& node
   static const std::vector<RailPort> kNone;
   const auto found = fabric.ports.find(node);
   return found != fabric.ports.end() ? found->second : kNone;
+}
+
+std::vector<std::string> ListCageNetdevs(const PluginInput& input) {
+  std::vector<std::string> netdevs;
+  const Hardware* hardware = input.cluster.FindHardware(input.node);
+  if (hardware == nullptr) return netdevs;
+  for (const Cage& cage : hardware->cages) {
+    for (const Twin& twin : cage.twins) netdevs.push_back(twin.netdev);
+  }
+  return netdevs;
 }
 
 std::vector<std::string> ListDownNetdevs(const PluginInput& input) {

@@ -31,6 +31,9 @@ Intent BuildIntent(const PluginInput& input);
 // The node's rail ports; empty when the fabric has none there.
 const std::vector<RailPort>& GetPorts(const Fabric& fabric, const NodeName& node);
 
+// All that the node's hardware profile has, with or without a cable; none without a profile.
+std::vector<std::string> ListCageNetdevs(const PluginInput& input);
+
 // Netdevs of unused cages that the manifest wants down.
 std::vector<std::string> ListDownNetdevs(const PluginInput& input);
 

@@ -168,6 +168,11 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
     for (const RouteFact& route : ListRoutesByHand(ip->routes)) {
       facts.network.by_hand[route.netdev].push_back("route " + ToString(route.destination));
     }
+    for (const auto& [netdev, destinations] : ListIpv6RoutesByHand(ip->ipv6_routes)) {
+      for (const std::string& one : destinations) {
+        facts.network.by_hand[netdev].push_back("route " + one);
+      }
+    }
   }
   facts.rdma.users = ParseRdmaUsers(reply);
   StoreManagerKeys(reply, facts);

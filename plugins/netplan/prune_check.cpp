@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "plugins/common/ports/links.h"
 #include "plugins/common/protection/protection.h"
@@ -302,6 +304,53 @@ void BringUpToDate(Change& change) {
   }
 }
 
+// The ports that are ours, by the manifest or by the ledger.
+std::set<std::string> ListOurPorts(const PluginInput& input) {
+  std::set<std::string> netdevs;
+  for (const RailPort& port : GetPorts(input.fabric, input.node.name)) netdevs.insert(port.netdev);
+  const Ledger* ledger = Known(input.facts.ledger);
+  for (const LedgerEntry& entry : ledger ? ledger->entries : std::vector<LedgerEntry>()) {
+    if (entry.is_link) netdevs.insert(entry.name);
+  }
+  return netdevs;
+}
+
+// Whose our ports are now. Where they have no manager, or two, netplan's files decide, which are
+// read only where the manifest has ports. nullopt: it cannot be determined.
+std::optional<Renderer> FindRendererNow(const PluginInput& input) {
+  std::set<LinkManager> managers;
+  for (const std::string& netdev : ListOurPorts(input)) {
+    if (const LinkFact* link = FindLink(input, netdev)) managers.insert(link->manager);
+  }
+  managers.erase(LinkManager::kNone);
+  if (managers == std::set{LinkManager::kNetworkd}) return Renderer::kNetworkd;
+  if (managers == std::set{LinkManager::kNetworkManager}) return Renderer::kNetworkManager;
+  if (GetPorts(input.fabric, input.node.name).empty()) return std::nullopt;
+  const ForeignTree tree = ReadForeignTree(input.facts, {});
+  return tree.unclear.empty() ? std::optional(tree.renderer) : std::nullopt;
+}
+
+// The ledger has the commands for the manager that had the ports when they were set up first.
+// Another one that has them now must read its files again, without what was generated for it,
+// and a revert has it bring up what it has taken down.
+void FollowRenderer(const PluginInput& input, const std::vector<std::string>& netdevs,
+                    Change& change) {
+  const std::optional<Renderer> renderer = FindRendererNow(input);
+  if (!renderer) return;
+  const RunCommand now = ReloadFiles(*renderer);
+  const auto reload = std::find_if(change.triggers.begin(), change.triggers.end(),
+                                   [&](const RunCommand& trigger) { return trigger.id == now.id; });
+  if (reload == change.triggers.end() || reload->argv == now.argv) return;
+  *reload = now;
+  std::vector<Action> removal;
+  if (*renderer == Renderer::kNetworkManager && change.kind == kLinkKind) {
+    removal.emplace_back(TakeDown(change.name));
+    change.revert.emplace_back(BringUp(*renderer, change.name));
+  }
+  if (!netdevs.empty()) removal.emplace_back(RemoveGenerated(*renderer, netdevs));
+  change.actions.insert(change.actions.begin(), removal.begin(), removal.end());
+}
+
 // A port is not taken down while what replaces it cannot be written. Empty: it can, or the manifest
 // has no port there.
 Obstacle FindObstacleOfRest(const PluginInput& input) {
@@ -319,6 +368,7 @@ Ownership CheckPrune(const PluginInput& input, Change& change) {
     return CheckAdoptedPrune(input, change);
   }
   const Ports ports = FindPorts(input.facts, change);
+  FollowRenderer(input, ports.all, change);
   if (ports.all.empty()) return Ownership::kOurs;
   const std::string why = ExplainProtected(FindProtection(input.node, input.facts), ports.all);
   if (!why.empty()) {

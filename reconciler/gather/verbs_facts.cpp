@@ -11,13 +11,17 @@ namespace {
 
 constexpr Milliseconds kLimit = std::chrono::seconds(30);
 
+Unknown MakeUnknown(const Error& error) {
+  return {error.hint.empty() ? error.message : fmt::format("{}: {}", error.message, error.hint)};
+}
+
 Observed<int> ReadVerbsFacts(const NodeSpec& node, NodePool& pool, const std::string& programs,
                              NodeFacts& facts) {
   const auto path = PushProgram(node, pool, programs);
-  if (!path) return Unknown{path.error().message};
+  if (!path) return MakeUnknown(path.error());
   const auto reply = pool.Run(node, QuoteForShell(*path) + " facts\n", kLimit);
   RemoveProgram(node, pool, *path);
-  if (!reply) return Unknown{reply.error().message};
+  if (!reply) return MakeUnknown(reply.error());
   if (reply->exit_code != 0) {
     return Unknown{fmt::format("spark-verify ended with status {}", reply->exit_code)};
   }
@@ -46,7 +50,7 @@ void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& node
     own.rdma.verbs = std::move(answer);
   });
   for (const auto& [name, error] : thrown) {
-    facts.nodes.at(name).rdma.verbs = Unknown{error.message};
+    facts.nodes.at(name).rdma.verbs = MakeUnknown(error);
   }
 }
 

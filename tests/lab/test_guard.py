@@ -52,12 +52,14 @@ class Guard(LabTest):
         return [self.lab.sh(node, STATE) for node in (1, 2)]
 
     def test_1_a_failed_apply_reverts_everything(self):
-        port, by_hand = "enp1s0f1np1", "ip -o -6 address show dev enp1s0f1np1 scope global; ip route show 10.5.0.0/24"
-        self.lab.sh(1, f"ip link set {port} up; ip address add fd00:5::1/64 dev {port}; ip route add 10.5.0.0/24 dev {port}")
-        self.addCleanup(self.lab.sh, 1, f"ip address delete fd00:5::1/64 dev {port}; ip route delete 10.5.0.0/24 dev {port}; true")
+        port, by_hand = "enp1s0f1np1", "ip -o -6 address show dev enp1s0f1np1 scope global; ip route show 10.5.0.0/24; ip -6 route show fd00:6::/64"
+        self.lab.sh(1, f"ip link set {port} up; ip address add fd00:5::1/64 dev {port}; ip route add 10.5.0.0/24 dev {port}; "
+                       f"ip route add fd00:6::/64 dev {port}")
+        self.addCleanup(self.lab.sh, 1, f"ip address delete fd00:5::1/64 dev {port}; ip route delete 10.5.0.0/24 dev {port}; "
+                        f"ip route delete fd00:6::/64 dev {port}; true")
         speed.wait_until(lambda: "tentative" not in self.lab.sh(1, by_hand), 20, "an address that no one else has")
         before, added = self.states(), self.lab.sh(1, by_hand)
-        self.assertIn("-fd00:5::1/64, -route 10.5.0.0/24", self.spark("plan", broken_manifest(), "--brief", expect=0).stdout)
+        self.assertIn("-fd00:5::1/64, -route 10.5.0.0/24, -route fd00:6::/64", self.spark("plan", broken_manifest(), "--brief", expect=0).stdout)
         done = self.spark("apply", broken_manifest(), "--yes", "--brief", expect=4)
         self.assertIn("run systemctl restart -- fabric-note.service", done.stderr)
         self.assertEqual(self.states(), before)

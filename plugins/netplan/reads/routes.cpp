@@ -49,6 +49,20 @@ std::vector<RouteFact> SortRoutes(const std::vector<Json>& routes) {
   return facts;
 }
 
+std::vector<Json> SelectByHand(const CommandReply& reply) {
+  const Observed<std::vector<Json>> list = ParseList(reply);
+  const auto* routes = Known(list);
+  std::vector<Json> by_hand;
+  for (const Json& route : routes != nullptr ? *routes : std::vector<Json>()) {
+    // What `ip` has made itself is "boot", which it leaves out where no details are shown.
+    const std::string protocol = ReadTextMember(route, "protocol");
+    if ((protocol.empty() || protocol == "boot") && !ReadTextMember(route, "dev").empty()) {
+      by_hand.push_back(route);
+    }
+  }
+  return by_hand;
+}
+
 }  // namespace
 
 Observed<std::vector<std::string>> ParseDefaultRoutes(const CommandReply& reply) {
@@ -83,17 +97,18 @@ Observed<std::vector<RouteFact>> ParseRoutes(const CommandReply& reply) {
 }
 
 std::vector<RouteFact> ListRoutesByHand(const CommandReply& reply) {
-  const Observed<std::vector<Json>> list = ParseList(reply);
-  const auto* routes = Known(list);
-  std::vector<Json> by_hand;
-  for (const Json& route : routes != nullptr ? *routes : std::vector<Json>()) {
-    // What `ip` has made itself is "boot", which it leaves out where no details are shown.
-    const std::string protocol = ReadTextMember(route, "protocol");
-    if ((protocol.empty() || protocol == "boot") && !ReadTextMember(route, "dev").empty()) {
-      by_hand.push_back(route);
-    }
+  return SortRoutes(SelectByHand(reply));
+}
+
+std::map<std::string, std::set<std::string>> ListIpv6RoutesByHand(const CommandReply& reply) {
+  std::map<std::string, std::set<std::string>> by_hand;
+  for (const Json& route : SelectByHand(reply)) {
+    std::string destination = MakePrintable(ReadTextMember(route, "dst"));
+    if (destination.find(':') == std::string::npos || destination.starts_with("fe80:")) continue;
+    if (destination.find('/') == std::string::npos) destination += "/128";
+    by_hand[MakePrintable(ReadTextMember(route, "dev"))].insert(std::move(destination));
   }
-  return SortRoutes(by_hand);
+  return by_hand;
 }
 
 std::string ExplainRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,6 +22,10 @@ Observed<std::vector<RouteFact>> ParseRoutes(const CommandReply& reply);
 
 // Those of an interface that neither the kernel nor a daemon has made, sorted.
 std::vector<RouteFact> ListRoutesByHand(const CommandReply& reply);
+
+// The same of IPv6, from `ip -d -j route show table all root ::/0`: by interface, the destinations
+// with their prefix lengths, but for those of the link alone.
+std::map<std::string, std::set<std::string>> ListIpv6RoutesByHand(const CommandReply& reply);
 
 // Why one of these subnets can be none of the fabric's: the node reaches a part of it elsewhere.
 // Routes over `ours`, the ports of the fabric, do not count, nor do those that are shorter than /8:

@@ -122,6 +122,11 @@ constexpr HealthText kHealthTexts[] = {
      "route, and renumbers the GIDs whenever it tries again",
      "run `spark-reconcile plan`; a profile or file with `dhcp4: true` for the port is named "
      "there"},
+    {Symptom::kAddressExtra,
+     "the port has an IPv4 address that the manifest does not have: it has GIDs of its own on the "
+     "HCA, and a program that chooses an address or GID by its place may take it",
+     "run `spark-reconcile plan`: it names the address, which an apply removes, or what else "
+     "configures the port of {0}"},
     {Symptom::kPortInBond,
      "the port belongs to another interface: RDMA passes a bond by, and in RoCE LAG several ports "
      "have one HCA",

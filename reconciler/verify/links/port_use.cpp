@@ -44,6 +44,27 @@ void CheckLease(const RailPort& port, const NodeFacts& facts, std::vector<Check>
       fmt::format("{} has {} from a DHCP server", port.netdev, Join(leases->second, ", "))));
 }
 
+// Where the rail's own address is missing, that check shows all that are there.
+void CheckOthers(const RailPort& port, const LinkFact& link, const NodeFacts& facts,
+                 std::vector<Check>& checks) {
+  const auto own = std::find_if(link.ipv4.begin(), link.ipv4.end(),
+                                [&](const Ipv4Prefix& one) { return Accepts(port, one); });
+  if (own == link.ipv4.end()) return;
+  const auto leases = facts.network.leases.find(port.netdev);
+  std::vector<std::string> others;
+  for (auto one = link.ipv4.begin(); one != link.ipv4.end(); ++one) {
+    const bool is_lease = leases != facts.network.leases.end() &&
+                          std::find(leases->second.begin(), leases->second.end(),
+                                    ToString(one->address)) != leases->second.end();
+    if (one != own && !is_lease) others.push_back(ToString(*one));
+  }
+  if (others.empty()) return;
+  checks.push_back(
+      MakeUseWarning(port, "other-addresses", Symptom::kAddressExtra,
+                     fmt::format("{} has {} and no other address", port.netdev, ToString(*own)),
+                     fmt::format("{} has {} too", port.netdev, Join(others, ", "))));
+}
+
 void CheckMaster(const RailPort& port, const LinkFact& link, const NodeFacts& facts,
                  std::vector<Check>& checks) {
   if (link.master.empty()) return;
@@ -182,6 +203,7 @@ std::vector<Check> CheckPortUse(const ClusterSpec& cluster, const Fabric& fabric
       if (link == known->second.links.end()) continue;
       CheckRoute(port, known->second, checks);
       CheckLease(port, known->second, checks);
+      CheckOthers(port, link->second, known->second, checks);
       CheckMaster(port, link->second, known->second, checks);
       CheckSubnet(port, known->second, checks);
       CheckKept(port, link->second, known->second, checks);

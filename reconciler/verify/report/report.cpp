@@ -217,6 +217,8 @@ std::string_view ToString(Symptom symptom) {
       return "default-route-on-fabric";
     case Symptom::kLease:
       return "dhcp-on-fabric";
+    case Symptom::kAddressExtra:
+      return "address-extra";
     case Symptom::kPortInBond:
       return "port-in-bond";
     case Symptom::kSubnetTwice:

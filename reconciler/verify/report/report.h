@@ -82,6 +82,7 @@ enum class Symptom {
   kKnownBad,
   kDefaultRoute,
   kLease,
+  kAddressExtra,
   kPortInBond,
   kSubnetTwice,
   kInfiniBand,

@@ -25,6 +25,7 @@ OF_VERIFY = (
     ("default-route-on-fabric", f"ip route add default via 192.168.177.2 metric 5000 dev {PORT}",
      f"ip route del default via 192.168.177.2 metric 5000 dev {PORT}"),
     ("dhcp-on-fabric", f"ip address add 192.168.99.5/24 dev {PORT} valid_lft 3600 preferred_lft 3600", f"ip address del 192.168.99.5/24 dev {PORT}"),
+    ("address-extra", f"ip address add 10.9.9.9/24 dev {TWIN}", f"ip address del 10.9.9.9/24 dev {TWIN}"),
     ("subnet-twice", f"ip address add 192.168.178.77/24 dev {UNUSED}", f"ip address del 192.168.178.77/24 dev {UNUSED}"),
 )
 

@@ -381,6 +381,49 @@ TEST(NetplanConflict, DefaultRoutesAreTheDefaultOnesAmongAllAndTheRestAreNetwork
   EXPECT_EQ(ParseRoutes({.exit_code = 124}), Observed<Routes>(Unknown{"ip gave no answer in 5 s"}));
 }
 
+// As iproute2 6.1 prints them.
+TEST(NetplanConflict, Ipv6RoutesByHandAreThoseOfNoDaemonBeyondTheLink) {
+  const CommandReply reply{.out = R"([
+      {"dst":"fd00:8::8","dev":"p0","table":"77","protocol":"boot"},
+      {"dst":"fd00:1::/64","dev":"p0","table":"main","protocol":"kernel"},
+      {"dst":"fd00:5::/64","dev":"p0","table":"main","protocol":"boot"},
+      {"dst":"fd00:5::/64","dev":"p1","table":"main","protocol":"boot"},
+      {"dst":"fd00:6::/64","dev":"p0","table":"main","protocol":"static"},
+      {"dst":"fe80::/64","dev":"p0","table":"main","protocol":"boot"},
+      {"dst":"default","gateway":"fd00:1::2","dev":"p0","table":"main","protocol":"boot"},
+      {"dst":"fd00:7::/64","table":"main","protocol":"boot","nexthops":[]},
+      {"dst":"ff00::/8","dev":"p0","table":"local","protocol":"kernel"},7])"};
+  EXPECT_THAT(ListIpv6RoutesByHand(reply),
+              testing::ElementsAre(
+                  testing::Pair("p0", testing::ElementsAre("fd00:5::/64", "fd00:8::8/128")),
+                  testing::Pair("p1", testing::ElementsAre("fd00:5::/64"))));
+  EXPECT_THAT(ListIpv6RoutesByHand({.exit_code = 124}), testing::IsEmpty());
+  EXPECT_THAT(ListIpv6RoutesByHand({.out = "default via fd00::1"}), testing::IsEmpty());
+}
+
+// iproute2 before 5.x prints no list where there are no routes.
+TEST(NetplanConflict, RoutesOfTheTwoFamiliesAreKeptApartAlsoWhereOneHasNone) {
+  const std::string ipv6 = R"([{"dst":"default","dev":"p0","table":"main","protocol":"boot"},)"
+                           R"({"dst":"fd00:5::/64","dev":"p0","table":"main","protocol":"boot"}])";
+  const auto parse = [](const std::string& out) {
+    NodeFacts facts;
+    ProbeReply reply;
+    reply.commands["host.ip"] = {.out = out};
+    Get().parse(reply, facts);
+    return facts.network;
+  };
+  const std::string ipv4 = R"([{"dst":"10.5.0.0/24","dev":"p0","protocol":"boot"}])";
+  const NetworkFacts both = parse("[]\n" + ipv4 + "\n" + ipv6 + "\n");
+  EXPECT_EQ(both.by_hand.at("p0"),
+            (std::vector<std::string>{"route 10.5.0.0/24", "route fd00:5::/64"}));
+  EXPECT_EQ(Answer(both.default_route), Observed<Netdevs>(Absent{}));
+  const NetworkFacts without_ipv4 = parse("[]\n" + ipv6 + "\n");
+  EXPECT_EQ(without_ipv4.by_hand.at("p0"), std::vector<std::string>{"route fd00:5::/64"});
+  EXPECT_EQ(Answer(without_ipv4.default_route), Observed<Netdevs>(Absent{}));
+  const NetworkFacts without_ipv6 = parse("[]\n" + ipv4 + "\n");
+  EXPECT_EQ(without_ipv6.by_hand.at("p0"), std::vector<std::string>{"route 10.5.0.0/24"});
+}
+
 TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
   test::PairScenario scenario = MakeConflict();
   const auto with = [&](const Routes& routes) {

@@ -122,6 +122,19 @@ TEST(Netplan, AChangeNamesTheIpv6AddressesAndRoutesThatGoWithIt) {
   EXPECT_EQ(Diff(applied.Find(Get(), kRail0), "netplan"), std::nullopt);
 }
 
+TEST(Netplan, AChangeNamesIpv6RoutesAsThoseOfIpv4) {
+  test::PairScenario scenario = Scenario();
+  ProbeReply reply;
+  reply.commands["host.ip"] = {.out = R"([]
+[{"dst":"10.5.0.0/24","dev":"enp1s0f1np1","protocol":"boot"},
+ {"dst":"192.168.1.0/24","dev":"enP7s7","protocol":"kernel"}]
+[{"dst":"fd00:5::/64","dev":"enp1s0f1np1","table":"main","protocol":"boot"}]
+)"};
+  Get().parse(reply, scenario.facts);
+  EXPECT_EQ(scenario.Detail(Get(), kRail0),
+            "mtu 1500 → 9000, +192.168.177.1/24, -route 10.5.0.0/24, -route fd00:5::/64");
+}
+
 TEST(Netplan, APortThatGoesDownNamesTheIpv6AddressesAndRoutesThatGoWithIt) {
   test::PairScenario scenario = Scenario();
   scenario.cluster.fabric.unused_cages = UnusedCages::kDown;

@@ -96,6 +96,81 @@ TEST(NetplanPrune, NetworkManagerHasTakenThePortDownBeforeItsValuesAreSet) {
                   "netplan-enp1s0f1np1.nmconnection"));
 }
 
+test::PairScenario MakeOfNetworkManager() {
+  test::PairScenario scenario = MakeManaged(LinkManager::kNetworkManager);
+  scenario.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
+  return scenario;
+}
+
+constexpr const char* kTakesDown =
+    "find /run -maxdepth 3 -path "
+    "/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection -exec "
+    "nmcli --wait 45 connection down id netplan-enp1s0f1np1 ;";
+
+// Its base netplan names another renderer since the ledger's entry was made.
+TEST(NetplanPrune, NetworkManagerReadsItsFilesAgainWhereItHasThePortsByNow) {
+  const test::PairScenario then = MakeManaged();
+  const test::PairScenario now = MakeOfNetworkManager();
+  const Change ledger = MakePrune(then, kPortA);
+  const Change link = Judge(now, ledger).change;
+  EXPECT_THAT(ListActions(link),
+              ElementsAre(kTakesDown,
+                          "rm -f -- /run/NetworkManager/system-connections/"
+                          "netplan-enp1s0f1np1.nmconnection",
+                          "rm -f -- /run/systemd/network/10-netplan-enp1s0f1np1.network "
+                          "/run/systemd/network/10-netplan-enp1s0f1np1.link"));
+  EXPECT_EQ(test::Lines(link.triggers).front(), "nmcli connection reload");
+  EXPECT_EQ(test::Lines(link.triggers).back(), "ip link set dev enp1s0f1np1 up");
+  std::vector<std::string> revert = test::Lines(ledger.revert);
+  revert.emplace_back(
+      "find /run -maxdepth 3 -path "
+      "/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection -exec "
+      "nmcli --wait 45 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1 ;");
+  EXPECT_EQ(test::Lines(link.revert), revert);
+  const Change file = Judge(now, MakePrune(then, kPrunedFile)).change;
+  EXPECT_EQ(ListActions(file).front(),
+            "rm -f -- /run/NetworkManager/system-connections/netplan-enP2p1s0f1np1.nmconnection "
+            "/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection");
+  EXPECT_THAT(test::Lines(file.triggers), ElementsAre("nmcli connection reload"));
+}
+
+TEST(NetplanPrune, NetworkdReadsItsFilesAgainWhereItHasThePortsByNow) {
+  const test::PairScenario then = MakeOfNetworkManager();
+  const Change ledger = MakePrune(then, kPortA);
+  const Change link = Judge(MakeManaged(), ledger).change;
+  EXPECT_THAT(ListActions(link),
+              ElementsAre("rm -f -- /run/systemd/network/10-netplan-enp1s0f1np1.network "
+                          "/run/systemd/network/10-netplan-enp1s0f1np1.link",
+                          kTakesDown,
+                          "rm -f -- /run/NetworkManager/system-connections/"
+                          "netplan-enp1s0f1np1.nmconnection"));
+  EXPECT_EQ(test::Lines(link.triggers).front(), "networkctl reload");
+  EXPECT_EQ(link.revert, ledger.revert);  // networkd follows a file by the reload alone
+}
+
+// What the files say comes only with `netplan apply`, and networkd would keep the ports until then.
+TEST(NetplanPrune, WhatManagesThePortsCountsBeforeWhatTheFilesSay) {
+  test::PairScenario scenario = MakeManaged();
+  const Change rail0 = MakePrune(scenario, kPortA);
+  const Change with_networkd = Judge(scenario, rail0).change;
+  scenario.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
+  EXPECT_EQ(Judge(scenario, rail0).change, with_networkd);
+  for (const char* port : {kPortA, kPortB}) {
+    scenario.facts.links.at(port).manager = LinkManager::kNone;  // without a carrier
+  }
+  EXPECT_EQ(test::Lines(Judge(scenario, rail0).change.triggers).front(), "nmcli connection reload");
+}
+
+// Its netplan files are not read then.
+TEST(NetplanPrune, OnANodeWithoutPortsInTheManifestTheLedgersCommandsAreUsed) {
+  const test::PairScenario then = MakeOfNetworkManager();
+  const Change rail0 = MakePrune(then, kPortA);
+  test::PairScenario now = MakeManaged(LinkManager::kNone);
+  now.fabric.ports.clear();
+  EXPECT_THAT(ListActions(Judge(now, rail0).change), ElementsAre(kTakesDown, testing::_));
+  EXPECT_EQ(test::Lines(Judge(now, rail0).change.triggers).front(), "nmcli connection reload");
+}
+
 TEST(NetplanPrune, ALedgerOfAnEarlierVersionRemovesThemBeforeItToo) {
   const test::PairScenario scenario = MakeManaged();
   Change change = MakePrune(scenario, kPortA);

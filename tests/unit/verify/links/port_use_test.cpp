@@ -37,6 +37,40 @@ TEST_F(PortUseTest, ADhcpClientOnTheFabricIsNamed) {
                                    "DHCP server"));
 }
 
+TEST_F(PortUseTest, AnAddressBesideTheRailsOwnIsNamed) {
+  std::vector<Ipv4Prefix>& addresses = Node().links.at(kPort).ipv4;
+  addresses.insert(addresses.begin(), *ParseIpv4Prefix("10.9.9.9/24"));
+  EXPECT_THAT(Found(), ElementsAre("address-extra spark-2: enp1s0f1np1 has 10.9.9.9/24 too"));
+  addresses.push_back(*ParseIpv4Prefix("169.254.7.9/16"));
+  const auto checks = CheckPortUse(sample_.cluster, sample_.fabric, sample_.facts);
+  ASSERT_EQ(checks.size(), 1U);
+  EXPECT_EQ(checks.front().expected, "enp1s0f1np1 has 192.168.177.2/24 and no other address");
+  EXPECT_EQ(checks.front().measured, "enp1s0f1np1 has 10.9.9.9/24, 169.254.7.9/16 too");
+  const std::vector<Finding> findings = ListFindings(sample_, checks);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings.front().next_step,
+            "run `spark-reconcile plan`: it names the address, which an apply removes, or what "
+            "else configures the port of spark-2");
+}
+
+TEST_F(PortUseTest, AnAddressThatHasAFindingOfItsOwnIsNoOtherAddress) {
+  std::vector<Ipv4Prefix>& addresses = Node().links.at(kPort).ipv4;
+  addresses.push_back(*ParseIpv4Prefix("192.168.1.77/24"));
+  Node().network.leases[kPort] = {"192.168.1.77"};
+  EXPECT_THAT(Found(), ElementsAre("dhcp-on-fabric spark-2: enp1s0f1np1 has 192.168.1.77 from a "
+                                   "DHCP server"));
+  Node().network.leases.erase(kPort);
+  addresses.erase(addresses.begin());  // address-missing shows what is there
+  EXPECT_THAT(Found(), IsEmpty());
+}
+
+TEST_F(PortUseTest, OnALinkLocalRailASecondLinkLocalAddressIsNamed) {
+  MakeLinkLocal(sample_, 0);
+  EXPECT_THAT(Found(), IsEmpty());
+  Node().links.at(kPort).ipv4.push_back(*ParseIpv4Prefix("169.254.8.9/16"));
+  EXPECT_THAT(Found(), ElementsAre("address-extra spark-2: enp1s0f1np1 has 169.254.8.9/16 too"));
+}
+
 TEST_F(PortUseTest, APortInABondIsNamedWithItsCommonHca) {
   Node().links.at(kPort).master = "bond0";
   Node().hcas["mlx5_bond_0"] = {};
