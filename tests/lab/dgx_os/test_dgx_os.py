@@ -47,8 +47,9 @@ class DgxOs(NcclLab):
             self.assertNotIn("unmanaged", self.lab.sh(node, "nmcli -t -f DEVICE,STATE device | grep np"))
 
     def test_2_they_are_found_as_they_are(self):
-        announced = "avahi-browse --parsable --terminate _ssh._tcp | cut -d';' -f4 | sort -u"
-        speed.wait_until(lambda: self.lab.sh(1, announced) == "spark-1\nspark-2\n", 20, "both nodes announced by mDNS")
+        # The address of docker0 comes first, since that of the management port waits for a lease.
+        announced = "avahi-browse --parsable --resolve --terminate _ssh._tcp | cut -d';' -f8 | grep '^192\\.168\\.1\\.' | sort -u"
+        speed.wait_until(lambda: self.lab.sh(1, announced) == "192.168.1.21\n192.168.1.22\n", 20, "both nodes announced by mDNS")
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "cluster.yaml")
             done = self.discover_by_mdns(folder, path)
