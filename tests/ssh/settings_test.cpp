@@ -169,6 +169,13 @@ TEST(ClientSettings, ErrorsOfTheClientNameTheUsersFile) {
   EXPECT_EQ(FormatClientError("\x1b[31m", "/home/admin/.ssh/config"), "\\x1b[31m");
 }
 
+TEST(ClientSettings, FilesOfAnIncludeAreThoseOfTheGivenHome) {
+  EXPECT_EQ(
+      ResolveIncludes("Host a\n  include  config.d/* ~/.ssh/b \"c d\" /etc/e\nUser x\n", "/h"),
+      "Host a\nInclude /h/.ssh/config.d/* /h/.ssh/b \"/h/.ssh/c d\" /etc/e\nUser x\n");
+  EXPECT_EQ(ResolveIncludes("Include=\"~/e f\"\nInclude\n", "/h"), "Include \"/h/e f\"\nInclude\n");
+}
+
 TEST(ClientSettings, KeywordsThatLibsshDoesNotReturnAreFound) {
   EXPECT_TRUE(HasUnreportedKeyword("Host *\n\tIdentityFile=/etc/keys/%u\n"));
   EXPECT_TRUE(HasUnreportedKeyword("identityagent none\n"));

@@ -39,9 +39,11 @@ std::string FindClient() {
 
 bool HasUnreportedSystemConfig() {
   std::vector<std::string> files = {kGlobalConfig};
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator("/etc/ssh/ssh_config.d", none)) {
-    files.push_back(entry.path());
+  std::error_code failed;
+  auto entry = std::filesystem::directory_iterator("/etc/ssh/ssh_config.d", failed);
+  while (!failed && entry != std::filesystem::directory_iterator()) {
+    files.push_back(entry->path());
+    entry.increment(failed);
   }
   return std::any_of(files.begin(), files.end(), [](const std::string& file) {
     return HasUnreportedKeyword(ReadTextFile(file).value_or(""));
@@ -131,7 +133,8 @@ Result<std::optional<SshSettings>> ReadClientSettings(const NodeSpec& node) {
   if (!own_home) {
     // `Match all`: a Host line of the user's governs everything up to the next one.
     input = fmt::format("{}\nMatch all\nInclude {}\n",
-                        ReadTextFile(home + "/.ssh/config").value_or(""), kGlobalConfig);
+                        ResolveIncludes(ReadTextFile(home + "/.ssh/config").value_or(""), home),
+                        kGlobalConfig);
   }
   const std::string defaults = PrintDefaults(node, deadline);
   if (defaults.empty()) return std::nullopt;

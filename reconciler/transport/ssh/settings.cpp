@@ -91,6 +91,32 @@ int ParsePort(const std::string& text) {
   return port;
 }
 
+std::string FindKeyword(std::string_view line) {
+  const std::string_view text = Trim(line);
+  return ToLower(text.substr(0, text.find_first_of(" \t=")));
+}
+
+// "Include a ~/b /c" with "HOME/.ssh/a", "HOME/b" and "/c". A file may stand between quotes.
+std::string ResolveInclude(std::string_view line, const std::string& home) {
+  std::string_view rest = Trim(line).substr(std::string_view("include").size());
+  std::string resolved = "Include";
+  bool is_quoted = false;
+  bool is_start = true;  // of a file's name
+  for (const char c : rest.substr(std::min(rest.find_first_not_of(" \t="), rest.size()))) {
+    if (is_start && c != ' ' && c != '\t' && c != '"') {
+      if (resolved == "Include") resolved += ' ';
+      resolved += c == '/' ? "" : c == '~' ? home : home + "/.ssh/";
+      is_start = false;
+      if (c == '~') continue;
+    }
+    if (resolved == "Include") resolved += ' ';
+    resolved += c;
+    if (c == '"') is_quoted = !is_quoted;
+    if (!is_quoted && (c == ' ' || c == '\t')) is_start = true;
+  }
+  return resolved;
+}
+
 }  // namespace
 
 std::vector<std::string> BuildClientArgv(const NodeSpec& node, bool own_home) {
@@ -160,10 +186,17 @@ std::string FormatClientError(std::string_view said, const std::string& config) 
   return Join(lines, "; ");
 }
 
+std::string ResolveIncludes(std::string_view config, const std::string& home) {
+  std::string resolved;
+  for (const std::string& line : SplitLines(config)) {
+    resolved += (FindKeyword(line) == "include" ? ResolveInclude(line, home) : line) + "\n";
+  }
+  return resolved;
+}
+
 bool HasUnreportedKeyword(std::string_view config) {
   for (const std::string& line : SplitLines(config)) {
-    const std::string_view text = Trim(line);
-    const std::string keyword = ToLower(text.substr(0, text.find_first_of(" \t=")));
+    const std::string keyword = FindKeyword(line);
     if (keyword == "identityfile" || keyword == "identityagent" || keyword == "hostkeyalias") {
       return true;
     }

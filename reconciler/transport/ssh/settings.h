@@ -39,6 +39,10 @@ SshSettings ParseSshSettings(std::string_view printed, std::string_view defaults
 // input.
 std::string FormatClientError(std::string_view said, const std::string& config);
 
+// A configuration of the user's with the files that its Include lines name below `home`, where it
+// names them by "~/" or without a folder: the client would look below the account's home.
+std::string ResolveIncludes(std::string_view config, const std::string& home);
+
 // Whether a configuration file has a keyword whose values libssh's parser does not return.
 bool HasUnreportedKeyword(std::string_view config);
 
