@@ -122,6 +122,14 @@ class OwnController(LabTest):
         plan = self.plan(MANIFEST)
         self.assertEqual({change[0] for change in self.changes(plan)}, {"spark-1", "spark-2"})
 
+    def test_7_a_node_is_reached_by_its_bare_name_before_and_after_the_mesh_has_an_entry_for_it(self):
+        # The name is known as by a router's DNS. The mesh's Host entry has an address that is in no known_hosts, and an alias.
+        self.lab.sh(1, "echo 192.168.1.22 spark-2 >>/etc/hosts; sed -i 's/^192\\.168\\.1\\.22,//' /home/nvidia/.ssh/known_hosts")
+        self.put_text(own_manifest().replace("address: 192.168.1.22", "address: spark-2"), MANIFEST)
+        self.spark("apply", MANIFEST, "--yes", expect=0)
+        self.assertIn("HostKeyAlias spark-2\n", self.lab.sh(1, "cat /home/nvidia/.ssh/config"))
+        self.assert_empty_plan(MANIFEST)
+
 
 if __name__ == "__main__":
     unittest.main()
