@@ -65,6 +65,24 @@ class OneSwitch(OnSwitches):
         self.assertEqual({node for finding in report["findings"] if finding["code"] == "neighbour-wrong"
                           for node in finding["nodes"]}, {"spark-1", "spark-4"})
 
+    def test_the_undo_of_an_apply_to_a_new_node_touches_no_other_node(self):
+        """As after a node was installed again. The command that the last line names is run as it is."""
+        self.converge()
+        self.spark("uninstall", self.manifest, "--node", "spark-4", "--yes", "--brief", expect=0)
+        def state(node):
+            return self.lab.sh(node, "cat /var/lib/spark-reconcile/ledger.json /etc/netplan/*; ls -l /var/lib/spark-reconcile/generations; "
+                                     "ip -br address; sysctl net.ipv4.tcp_mtu_probing; cat /etc/hosts /home/nvidia/.ssh/* 2>&1; true")
+        before = [state(node) for node in (1, 2, 3, 4)]
+        done = self.spark("apply", self.manifest, "--node", "spark-4", "--yes", "--brief", "--no-verify", expect=2)  # keys of the others are not read
+        self.assertNotEqual(state(4), before[3])
+        undo = done.stdout.splitlines()[-1].partition(" Undo: spark-reconcile ")[2]
+        self.assertEqual(undo, f"uninstall --node spark-4 {self.manifest}")
+        self.spark(*undo.split(), "--yes", "--brief", expect=0)
+        self.assertEqual([state(node) for node in (1, 2, 3, 4)], before)
+        # The others keep generation 1. They have not the generation before in common with the new one.
+        last = self.spark("apply", self.manifest, "--yes", "--brief", expect=0).stdout.splitlines()[-1]
+        self.assertRegex(last, r", generation 2, verified [0-9]+/[0-9]+\.$")
+
     def test_a_subnet_that_a_node_routes_elsewhere_is_refused(self):
         self.lab.sh(3, "ip route add 192.168.176.0/22 dev enP7s7")
         self.addCleanup(self.lab.sh, 3, "ip route del 192.168.176.0/22 dev enP7s7")

@@ -117,30 +117,34 @@ std::string StartProcesses(Channel& shell) {
   return out;
 }
 
+// A shell that has started them, and is closed as where a limit passed. Returns the processes.
+std::string StartProcessesAndClose(Transport& transport) {
+  auto shell = transport.OpenShell();
+  EXPECT_TRUE(shell) << FormatError(shell.error());
+  if (!shell) return {};
+  std::string out = StartProcesses(**shell);
+  const std::vector<std::string> processes = SplitLines(out);
+  EXPECT_EQ(processes.size(), 3u) << out;
+  if (processes.size() == 3) {
+    EXPECT_FALSE(ReadText("/proc/" + processes[1] + "/stat").empty());
+  }
+  shell->reset();
+  return out;
+}
+
 // The session that runs the script is the only one that sshd allows, and it stays taken.
 TEST_F(SshLimits, PassedLimitEndsEverythingAlsoWhereOneSessionIsAllowed) {
   StartSshd("MaxSessions 1");
   const auto transport = DialNode(node_);
   ASSERT_TRUE(transport) << FormatError(transport.error());
-  auto shell = (*transport)->OpenShell();
-  ASSERT_TRUE(shell) << FormatError(shell.error());
-  const std::string out = StartProcesses(**shell);
-  ASSERT_EQ(SplitLines(out).size(), 3u) << out;
-  shell->reset();
-  EXPECT_TRUE(AllGoneSoon(out));
+  EXPECT_TRUE(AllGoneSoon(StartProcessesAndClose(**transport)));
 }
 
 TEST_F(SshLimits, PassedLimitEndsEverythingTheScriptStarted) {
   StartSshd();
   const auto transport = DialNode(node_);
   ASSERT_TRUE(transport) << FormatError(transport.error());
-  auto shell = (*transport)->OpenShell();
-  ASSERT_TRUE(shell) << FormatError(shell.error());
-  const std::string out = StartProcesses(**shell);
-  ASSERT_EQ(SplitLines(out).size(), 3u) << out;
-  ASSERT_FALSE(ReadText("/proc/" + SplitLines(out)[1] + "/stat").empty());
-  shell->reset();
-  EXPECT_TRUE(AllGoneSoon(out));
+  EXPECT_TRUE(AllGoneSoon(StartProcessesAndClose(**transport)));
   const auto after = RunScript(**transport, "echo still here\n", Milliseconds(10000));
   ASSERT_TRUE(after) << FormatError(after.error());
   EXPECT_EQ(after->out, "still here\n");
