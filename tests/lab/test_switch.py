@@ -65,7 +65,7 @@ class OneSwitch(OnSwitches):
         self.assertEqual({node for finding in report["findings"] if finding["code"] == "neighbour-wrong"
                           for node in finding["nodes"]}, {"spark-1", "spark-4"})
 
-    def test_the_undo_of_an_apply_to_a_new_node_touches_no_other_node(self):
+    def test_the_way_back_from_an_apply_to_a_new_node_touches_no_other_node(self):
         """As after a node was installed again. The command that the last line names is run as it is."""
         self.converge()
         self.spark("uninstall", self.manifest, "--node", "spark-4", "--yes", "--brief", expect=0)
@@ -75,9 +75,9 @@ class OneSwitch(OnSwitches):
         before = [state(node) for node in (1, 2, 3, 4)]
         done = self.spark("apply", self.manifest, "--node", "spark-4", "--yes", "--brief", "--no-verify", expect=2)  # keys of the others are not read
         self.assertNotEqual(state(4), before[3])
-        undo = done.stdout.splitlines()[-1].partition(" Undo: spark-reconcile ")[2]
-        self.assertEqual(undo, f"uninstall --node spark-4 {self.manifest}")
-        self.spark(*undo.split(), "--yes", "--brief", expect=0)
+        command = done.stdout.splitlines()[-1].partition(" Undo: spark-reconcile ")[2]
+        self.assertEqual(command, f"uninstall --node spark-4 {self.manifest}")
+        self.spark(*command.split(), "--yes", "--brief", expect=0)
         self.assertEqual([state(node) for node in (1, 2, 3, 4)], before)
         # The others keep generation 1. They have not the generation before in common with the new one.
         last = self.spark("apply", self.manifest, "--yes", "--brief", expect=0).stdout.splitlines()[-1]

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler {
@@ -85,12 +85,6 @@ std::string BuildJumpCommand(const std::string& jumps) {
   return fmt::format("{}-W '[%h]:%p' -- {}", command, QuoteForProxy(last.host));
 }
 
-int ParsePort(const std::string& text) {
-  int port = 0;
-  std::from_chars(text.data(), text.data() + text.size(), port);
-  return port;
-}
-
 std::string FindKeyword(std::string_view line) {
   const std::string_view text = Trim(line);
   return ToLower(text.substr(0, text.find_first_of(" \t=")));
@@ -145,7 +139,7 @@ SshSettings ParseSshSettings(std::string_view printed, std::string_view defaults
   SshSettings settings;
   const auto host = all.find("hostname");
   if (host != all.end()) settings.host = host->second.front();
-  settings.port = ParsePort(first("port"));
+  settings.port = ParseNumber<int>(first("port")).value_or(0);
   settings.user = first("user");
   settings.host_key_alias = first("hostkeyalias");
   settings.identities = find("identityfile");
