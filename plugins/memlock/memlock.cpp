@@ -13,6 +13,7 @@
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/gpu_containers.h"
+#include "plugins/common/systemctl/show_units.h"
 #include "plugins/memlock/limit_lines.h"
 #include "plugins/memlock/manager_limits.h"
 #include "plugins/memlock/session_limits.sh.h"
@@ -30,7 +31,6 @@ constexpr std::string_view kUserFile = "/etc/systemd/user.conf.d/60-spark-reconc
 constexpr std::string_view kSystemFolder = "system.conf.d";
 constexpr std::string_view kUserFolder = "user.conf.d";
 constexpr std::string_view kAdvice = "remove that line, or give it the value of the manifest";
-constexpr const char* kService = "memlock.service";
 constexpr const char* kSession = "memlock.session";
 constexpr const char* kUserService = "memlock.user_service";
 constexpr int kShowLimitS = 5;
@@ -115,10 +115,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
     reads.push_back(MakeInPlaceProbe(kSession, kSessionLimitsSh));
   }
   if (!managed && !MeasuresRdma(cluster)) return reads;
-  reads.push_back(RunProbe{.id = kService,
-                           .argv = {"systemctl", "show", "--no-pager",
-                                    "--property=DefaultLimitMEMLOCK,DefaultLimitMEMLOCKSoft"},
-                           .time_limit_s = kShowLimitS});
+  reads.push_back(MakeUnitsProbe({kDefaultsUnit}));
   if (MeasuresRdma(cluster)) {
     reads.push_back(
         RunProbe{.id = kUserService,
@@ -128,20 +125,33 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
   return reads;
 }
 
-Observed<MemlockLimits> ParseService(const CommandReply& reply) {
-  if (reply.exit_code != 0) return ExplainFailure(reply, "systemctl show", kShowLimitS);
-  std::optional<MemoryLimit> soft;
-  std::optional<MemoryLimit> hard;
-  for (const std::string& line : SplitLines(reply.out)) {
-    const std::string_view text = line;
-    const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos) continue;
-    const std::string_view key = text.substr(0, equals);
-    if (key == "DefaultLimitMEMLOCK") hard = ParseLimit(text.substr(equals + 1));
-    if (key == "DefaultLimitMEMLOCKSoft") soft = ParseLimit(text.substr(equals + 1));
-  }
-  if (!soft || !hard) return Unknown{"systemctl shows no DefaultLimitMEMLOCK"};
+Observed<MemlockLimits> ReadLimits(const UnitProperties& properties, const std::string& key) {
+  const auto read = [&](const std::string& name) -> std::optional<MemoryLimit> {
+    const auto found = properties.find(name);
+    return found == properties.end() ? std::nullopt : ParseLimit(found->second);
+  };
+  const auto hard = read(key);
+  const auto soft = read(key + "Soft");
+  if (!soft || !hard) return Unknown{fmt::format("systemctl shows no {}", key)};
   return MemlockLimits{.soft = *soft, .hard = *hard};
+}
+
+Observed<MemlockLimits> ParseService(const CommandReply& reply) {
+  const ShownUnits shown = ParseUnits(reply);
+  const auto* failed = std::get_if<Unknown>(&shown.count);
+  if (shown.defaults.empty() && failed != nullptr) return *failed;
+  return ReadLimits(shown.defaults, "LimitMEMLOCK");
+}
+
+Observed<MemlockLimits> ParseUserService(const CommandReply& reply) {
+  if (reply.exit_code == kNoManager) return Absent{};
+  if (reply.exit_code != 0) return ExplainFailure(reply, "systemctl show", kShowLimitS);
+  UnitProperties properties;
+  for (const std::string& line : SplitLines(reply.out)) {
+    const std::size_t equals = line.find('=');
+    if (equals != std::string::npos) properties[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  return ReadLimits(properties, "DefaultLimitMEMLOCK");
 }
 
 // A line of /proc/PID/limits: "Max locked memory  8388608  8388608  bytes"; soft comes first.
@@ -158,16 +168,14 @@ Observed<MemoryLimit> ParseSession(const CommandReply& reply) {
 }
 
 void Parse(const ProbeReply& reply, NodeFacts& facts) {
-  if (const auto found = reply.commands.find(kService); found != reply.commands.end()) {
+  if (const auto found = reply.commands.find(kUnits); found != reply.commands.end()) {
     facts.memlock.service = ParseService(found->second);
   }
   if (const auto found = reply.commands.find(kSession); found != reply.commands.end()) {
     facts.memlock.session = ParseSession(found->second);
   }
   if (const auto found = reply.commands.find(kUserService); found != reply.commands.end()) {
-    facts.memlock.user_service = found->second.exit_code == kNoManager
-                                     ? Observed<MemlockLimits>(Absent{})
-                                     : ParseService(found->second);
+    facts.memlock.user_service = ParseUserService(found->second);
   }
 }
 

@@ -1,8 +1,10 @@
 # shellcheck shell=dash
 # sudo gives root's limits: those of the login are its nearest ancestor's that is not root's. A login as root has none
 # such, and its own count.
-show() {
-  while IFS= read -r line; do printf '%s\n' "$line"; done <"/proc/$1/limits"
+show() { # PID
+  while IFS= read -r line; do
+    case $line in 'Max locked memory'*) printf '%s\n' "$line"; return ;; esac
+  done <"/proc/$1/limits"
 }
 p=$PPID
 while [ "$p" -gt 1 ]; do

@@ -3,6 +3,8 @@
 # container, and "-" before the others. The kernel says so when a file is opened, and nothing is written; the `[ -w` of some
 # shells looks at the mode alone.
 for file do
-  if [ ! -e "$file" ] || { true >>"$file"; } 2>/dev/null; then printf -- '- %s\n' "$file"
-  else printf 'r %s\n' "$file"; fi
+  shift
+  if [ ! -e "$file" ] || { true >>"$file"; } 2>/dev/null; then set -- "$@" "- $file"
+  else set -- "$@" "r $file"; fi
 done
+[ $# -eq 0 ] || printf '%s\n' "$@"

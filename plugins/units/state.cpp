@@ -4,21 +4,19 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <utility>
 
-#include "plugins/common/commands/failure.h"
+#include "plugins/common/systemctl/show_units.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::units {
 namespace {
 
-constexpr const char* kShow = "units.show";
-constexpr int kShowLimitS = 5;
 // What `systemctl enable` cannot turn into "enabled".
 constexpr std::array<std::string_view, 5> kNotEnableable = {"generated", "transient", "alias",
                                                             "indirect", "bad"};
 
-UnitState MakeUnitState(const std::map<std::string, std::string>& properties) {
+UnitState MakeUnitState(const UnitProperties& properties) {
   const auto get = [&](const char* key) {
     const auto found = properties.find(key);
     return found == properties.end() ? std::string() : MakePrintable(found->second);
@@ -44,50 +42,22 @@ bool IsRunning(const UnitState& state) {
 }  // namespace
 
 std::vector<Read> ListStateReads(const std::vector<UnitSpec>& units) {
-  RunProbe show{.id = kShow,
-                .argv = {"systemctl", "show", "--no-pager",
-                         ("--property=Id,Names,LoadState,UnitFileState,ActiveState,Result,"
-                          "NeedDaemonReload,Type,RemainAfterExit"),
-                         "--"},
-                .time_limit_s = kShowLimitS};
-  const std::size_t bare = show.argv.size();
+  std::vector<std::string> names;
   for (const UnitSpec& unit : units) {
-    if (unit.HasState()) show.argv.push_back(unit.name);
+    if (unit.HasState()) names.push_back(unit.name);
   }
-  if (show.argv.size() == bare) return {};
-  return {show};
+  if (names.empty()) return {};
+  return {MakeUnitsProbe(std::move(names))};
 }
 
 void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
-  const auto found = reply.commands.find(kShow);
+  const auto found = reply.commands.find(kUnits);
   if (found == reply.commands.end()) return;
-  if (found->second.exit_code == 124) {  // the last block may be half a block
-    facts.units.shown = ExplainFailure(found->second, "systemctl show", kShowLimitS);
-    return;
+  const ShownUnits shown = ParseUnits(found->second);
+  facts.units.shown = shown.count;
+  for (const auto& [name, properties] : shown.units) {
+    facts.units.states[name] = MakeUnitState(properties);
   }
-  // Blocks are separated by an empty line; properties come in systemd's own order. A unit may be
-  // requested by any of its names, while Id is the one that it was given first.
-  std::map<std::string, std::string> block;
-  int shown = 0;
-  const auto finish = [&] {
-    for (const std::string& name : Split(block["Names"] + " " + block["Id"], ' ')) {
-      if (!name.empty()) facts.units.states[name] = MakeUnitState(block);
-    }
-    if (!block["Id"].empty()) ++shown;
-    block.clear();
-  };
-  for (const std::string& line : SplitLines(found->second.out)) {
-    const std::size_t equals = line.find('=');
-    if (line.empty()) {
-      finish();
-    } else if (equals != std::string::npos) {
-      block[line.substr(0, equals)] = line.substr(equals + 1);
-    }
-  }
-  finish();
-  facts.units.shown = found->second.exit_code == 0
-                          ? Observed<int>(shown)
-                          : ExplainFailure(found->second, "systemctl show", kShowLimitS);
 }
 
 Observed<UnitState> FindState(const NodeFacts& facts, const std::string& name) {

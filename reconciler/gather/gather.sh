@@ -3,21 +3,19 @@
 # Functions that read a node in one go; the calls follow. Values: ROOT, a folder that stands for /, LARGEST in bytes, and
 # `together`, see gather_command.
 
-# Sorts every candidate into F (regular, to be read), L (link), N (link to /dev/null), D (not there), U (not readable), O (something
-# else).
-look() {
+# Sorts a candidate into F (regular, to be read), L (link), N (link to /dev/null), D (not there), U (not readable), O (something
+# else): sets t.
+look() { # FILE
   if [ -L "$1" ]; then if [ "$1" -ef /dev/null ]; then t=N; else t=L; fi
   elif [ -f "$1" ]; then if [ -r "$1" ]; then t=F; else t=U; fi
   elif [ -e "$1" ]; then t=O
   elif [ -d "${1%/*}" ] && [ ! -x "${1%/*}" ]; then t=U
   else t=D; fi
-  printf '%s %s\0' "$t" "$1"
 }
 
-# Read between two looks: when both agree, nothing changed in between and the sizes are true. Paths below a home are passed
-# over.
-read_between_looks() { # FILE…
-  for path do shift; case $path in '~'*) ;; *) set -- "$@" "$path" ;; esac; done
+# Read between two looks: when both agree, nothing changed in between and the sizes are true. What is not F is passed over.
+read_between_looks() { # STATE FILE, as one word…
+  for path do shift; case $path in 'F '*) set -- "$@" "${path#F }" ;; esac; done
   frame stat
   [ $# -eq 0 ] || stat --printf '%s %a %U %G %i %y %n\0' -- "$@"
   frame content
@@ -44,9 +42,9 @@ read_homes() { # ~USER/FILE…
   done
 }
 
-# FILES and LISTS say how many there are of the first and the last. What is to be read is collected at the end of the
-# arguments, while they are taken from the front. A list names further files: no process more than the list itself, and
-# no file twice.
+# FILES and LISTS say how many there are of the first and the last. What was looked at is collected at the end of the
+# arguments as "STATE PATH", or "~USER/PATH", while they are taken from the front. All are printed at once, since each output
+# wakes sshd and the controller. A list names further files: no process more than the list itself, and no file twice.
 gather_files() { # FILES LISTS FILE… MATCH… LIST…
   files=$1; lists=$2; shift 2
   matches=$(($# - files - lists))
@@ -56,31 +54,31 @@ gather_files() { # FILES LISTS FILE… MATCH… LIST…
     path=$1; shift
     case $path in '~'*) set -- "$@" "$path"; continue ;; esac
     look "$ROOT$path"
-    [ $t != F ] || set -- "$@" "$ROOT$path"
+    set -- "$@" "$t $ROOT$path"
   done
   while [ "$matches" -gt 0 ]; do
     matches=$((matches - 1))
     path=$1; shift
     [ -e "$path" ] || continue
     look "$path"
-    [ $t != F ] || set -- "$@" "$path"
+    set -- "$@" "$t $path"
   done
   while [ "$lists" -gt 0 ]; do
     lists=$((lists - 1))
     list=$1; shift
     look "$list"
+    set -- "$@" "$t $list"
     [ $t = F ] || continue
-    set -- "$@" "$list"
     while IFS= read -r listed; do
       case $listed in '~'*) ;; *) listed=$ROOT$listed ;; esac
-      for have do [ "$have" != "$listed" ] || continue 2; done
+      for have do [ "${have#[A-Z] }" != "$listed" ] || continue 2; done
       case $listed in
-        '~'*) t=F ;;
-        *) look "$listed" ;;
+        '~'*) set -- "$@" "$listed" ;;
+        *) look "$listed"; set -- "$@" "$t $listed" ;;
       esac
-      [ $t != F ] || set -- "$@" "$listed"
     done <"$list"
   done
+  [ $# -eq 0 ] || printf '%s\0' "$@"
   read_between_looks "$@"
   read_homes "$@"
 }
@@ -90,10 +88,11 @@ gather_values() { # FILE…
   [ $# -eq 0 ] || grep -aHZ -m1 '' "$@"
 }
 
-# With `together` set the shell that gathers has a limit, and what it runs needs none. Shell that defines in_place() and calls
-# it runs in that shell itself, see MakeInPlaceProbe.
+# `ended` is a frame that is printed together with the next one. With `together` set the shell that gathers has a limit, and
+# what it runs needs none. Shell that defines in_place() and calls it runs in that shell itself, see MakeInPlaceProbe.
+ended=
 gather_command() { # ID LIMIT_S ARGV…
-  frame "command $1"
+  frame ${ended:+"$ended"} "command $1"
   shift
   if [ -z "$together" ]; then timeout -k 1 "$@" </dev/null
   else
@@ -103,8 +102,9 @@ gather_command() { # ID LIMIT_S ARGV…
       *) (run_apart "$@") ;;
     esac
   fi
-  frame "exit $?"
+  ended="exit $?"
 }
+end_gathering() { frame ${ended:+"$ended"} end; }
 run_in_place() { script=$3; shift 4; eval "$script"; }
 run_apart() {
   unset NONCE

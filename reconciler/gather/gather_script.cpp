@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "reconciler/base/number.h"
 #include "reconciler/base/shell_values.h"
@@ -58,12 +59,28 @@ std::string BuildValuesPart(const std::vector<Read>& reads, std::string_view roo
   return call + "\n";
 }
 
+// Each id once, with the operands of all of its probes.
+std::vector<RunProbe> JoinProbes(const std::vector<Read>& reads) {
+  std::vector<RunProbe> joined;
+  std::map<std::string, std::size_t> place;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (RunProbe& probe : SelectReads<RunProbe>(reads)) {
+    const std::vector<std::string> operands = std::exchange(probe.operands, {});
+    const auto at = place.emplace(probe.id, joined.size());
+    if (at.second) joined.push_back(std::move(probe));
+    RunProbe& whole = joined[at.first->second];
+    for (const std::string& operand : operands) {
+      if (seen.emplace(whole.id, operand).second) whole.argv.push_back(operand);
+    }
+  }
+  return joined;
+}
+
 // The calls for commands whose limits `selects` selects.
-std::string BuildCommandsPart(const std::vector<Read>& reads, bool (*selects)(int limit_s)) {
+std::string BuildCommandsPart(const std::vector<RunProbe>& probes, bool (*selects)(int limit_s)) {
   std::string calls;
-  std::set<std::string> seen;
-  for (const RunProbe& probe : SelectReads<RunProbe>(reads)) {
-    if (!selects(probe.time_limit_s) || !seen.insert(probe.id).second) continue;
+  for (const RunProbe& probe : probes) {
+    if (!selects(probe.time_limit_s)) continue;
     calls += fmt::format("gather_command {} {} {}\n", QuoteForShell(probe.id), probe.time_limit_s,
                          JoinForShell(probe.argv));
   }
@@ -136,8 +153,8 @@ Files ParseFiles(const Frame& listing, const Frame& stat, const Frame& content,
                  const Frame& again) {
   Files files;
   for (const std::string& record : SplitRecords(listing.out)) {
-    if (record.size() < 3)
-      continue;  // neither a state nor a path: what was requested stays unknown
+    if (record.size() < 3 || record[0] == '~')
+      continue;  // below a home, or neither a state nor a path: what was requested stays unknown
     const std::string path = record.substr(2);
     switch (record[0]) {
       case 'L':
@@ -229,12 +246,14 @@ std::string BuildGatherScript(const std::vector<Read>& reads, std::string_view n
       std::string(kFramesSh) + GetHomeFunctions() +
       AssignForShell({{"ROOT", root}, {"LARGEST", std::to_string(kLargestFile + 1)}}) +
       std::string(kGatherSh);
-  std::string calls = "frame session\nprintf '%s' \"$1\"\n" + BuildFilesPart(reads, root) +
-                      BuildValuesPart(reads, root) +
-                      BuildCommandsPart(reads, [](int limit_s) { return limit_s <= kShortLimitS; });
+  const std::vector<RunProbe> probes = JoinProbes(reads);
+  std::string calls =
+      "frame session\nprintf '%s' \"$1\"\n" + BuildFilesPart(reads, root) +
+      BuildValuesPart(reads, root) +
+      BuildCommandsPart(probes, [](int limit_s) { return limit_s <= kShortLimitS; });
   std::string slow_calls =
-      BuildCommandsPart(reads, [](int limit_s) { return limit_s > kShortLimitS; });
-  (slow_calls.empty() ? calls : slow_calls) += "frame end\n";
+      BuildCommandsPart(probes, [](int limit_s) { return limit_s > kShortLimitS; });
+  (slow_calls.empty() ? calls : slow_calls) += "end_gathering\n";
   return AssignForShell(
              {{"NONCE", nonce}, {"FUNCTIONS", functions}, {"CALLS", calls}, {"SLOW", slow_calls}}) +
          fmt::format(

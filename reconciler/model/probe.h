@@ -47,11 +47,13 @@ struct ReadValue {
 };
 
 struct RunProbe {
-  std::string id;  // key in ProbeReply::commands; unique over all plugins
+  std::string id;  // key in ProbeReply::commands; probes of one id are the same command
   std::vector<std::string> argv;
   int time_limit_s = 5;
   // No plan depends on the answer, so that a plan does not wait for it: see Purpose.
   bool only_for_verification = false;
+  // What follows argv: those of all probes with this id, which are one command. Each once.
+  std::vector<std::string> operands = {};
 };
 
 using Read = std::variant<ReadFile, ReadFiles, ReadListed, ReadValues, ReadValue, RunProbe>;

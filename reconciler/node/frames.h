@@ -20,7 +20,7 @@ struct Frame {
 
 std::string MakeNonce();  // 32 hex digits from the system's random source
 
-// Defines the shell function `frame LABEL` and the environment every script of ours runs in
+// Defines the shell function `frame LABEL…` and the environment every script of ours runs in
 // (LC_ALL=C, a fixed PATH, umask 077, the root directory).
 std::string BuildScriptPreamble(std::string_view nonce);
 

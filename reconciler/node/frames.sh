@@ -6,4 +6,8 @@ PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export LC_ALL PATH
 umask 077
 cd /
-frame() { printf '\n%s %s\n' "$NONCE" "$1"; printf '\n%s %s\n' "$NONCE" "$1" >&2; }
+frame() { # LABEL…
+  for label do shift; set -- "$@" "$NONCE" "$label"; done
+  printf '\n%s %s\n' "$@"
+  printf '\n%s %s\n' "$@" >&2
+}

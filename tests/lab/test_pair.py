@@ -112,7 +112,7 @@ class PairFromBare(LabTest):
 
     def test_2_a_plan_starts_exactly_so_many_processes_on_a_node(self):
         """Whoever adds one decides that it is worth it: docs/benchmarks.md has the number."""
-        self.assertEqual(self.count_processes("plan", PAIR), 25 if os.environ.get("SPARK_LAB_OS", "trixie") == "trixie" else 22)
+        self.assertEqual(self.count_processes("plan", PAIR), 24 if os.environ.get("SPARK_LAB_OS", "trixie") == "trixie" else 21)
 
     def test_3_verify_passes_and_its_report_is_complete(self):
         report = json.loads(self.spark("verify", PAIR, "--format", "json", expect=0).stdout)

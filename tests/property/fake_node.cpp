@@ -105,8 +105,8 @@ FakeNode BareNode(const NodeName& name, int id, const std::string& user) {
                                   "[" + links + "]\n[{\"dst\":\"default\",\"dev\":\"enP7s7\"}]\n"};
   node.commands["common.lines"] = {};
   node.commands["sysctl.readonly"] = {};
-  node.commands["memlock.service"] = {
-      .out = "DefaultLimitMEMLOCK=8388608\nDefaultLimitMEMLOCKSoft=8388608\n"};
+  node.commands["common.units"] = {
+      .out = "Id=-.mount\nLimitMEMLOCK=8388608\nLimitMEMLOCKSoft=8388608\n\n"};
   node.commands["memlock.session"] = {.out = "Max locked memory 8388608 8388608 bytes\n"};
   node.commands["ssh.account"] = {
       .exit_code = 1,

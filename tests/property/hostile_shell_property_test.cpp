@@ -117,7 +117,7 @@ Plan OneHostilePlan() {
   node.values["/proc/sys/net/core/rmem_max"] = test::HostileLine();
   for (const std::string& unit :
        std::vector<std::string>{"u0.service", "u1.service", "u2.service"}) {
-    node.commands["units.show"].out +=
+    node.commands["common.units"].out +=
         "Id=" + unit + "\nNames=" + unit +
         "\nLoadState=loaded\nUnitFileState=disabled\nActiveState=inactive\n\n";
   }

@@ -119,6 +119,16 @@ TEST_F(GatherScriptTest, ShortCommandsRunOnceAndSeeNothingOfEachOther) {
   EXPECT_EQ(reply.commands.at("arguments").out, "a b|||/|");
 }
 
+TEST_F(GatherScriptTest, ProbesOfOneIdAreOneCommandWithTheOperandsOfAll) {
+  const auto print = [](const char* id, std::vector<std::string> operands) {
+    return RunProbe{.id = id, .argv = {"printf", "<%s>"}, .operands = std::move(operands)};
+  };
+  const ProbeReply reply = Gather({print("one", {"b", "a c"}), print("other", {"b"}),
+                                   print("one", {"-d", "b"}), print("one", {})});
+  EXPECT_EQ(reply.commands.at("one").out, "<b><a c><-d>");
+  EXPECT_EQ(reply.commands.at("other").out, "<b>");
+}
+
 TEST_F(GatherScriptTest, WhatRunsInPlaceHasItsOwnArgumentsAndStatus) {
   const ProbeReply reply = Gather(
       {RunProbe{"before", {"sh", "-c", "echo \"$NONCE$COMMANDS\"; exit 2"}},

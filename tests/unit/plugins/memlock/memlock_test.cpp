@@ -28,13 +28,14 @@ ClusterSpec Cluster(std::vector<std::pair<std::string, Value>> settings) {
 ClusterSpec With(Value limit) { return Cluster({{"memlock", test::At(17, std::move(limit))}}); }
 
 CommandReply Show(const std::string& soft, const std::string& hard) {
-  return {.out = "DefaultLimitMEMLOCK=" + hard + "\nDefaultLimitMEMLOCKSoft=" + soft + "\n"};
+  return {.out = "LimitMEMLOCK=" + hard + "\nLimitMEMLOCKSoft=" + soft +
+                 "\nId=-.mount\nNames=-.mount\nLoadState=loaded\n"};
 }
 
 NodeFacts Facts(const CommandReply& show) {
   NodeFacts facts{.node = "spark-1"};
   for (const char* path : {kPam, kSystem, kUser}) facts.files[path] = Absent{};
-  Get().parse({.commands = {{"memlock.service", show}}}, facts);
+  Get().parse({.commands = {{"common.units", show}}}, facts);
   return facts;
 }
 
@@ -72,10 +73,10 @@ TEST(Memlock, MeasuringRdmaReadsTheLimitsOfEveryContextThoughNoneIsOurs) {
     return std::pair<std::string, Value>("verify", test::Map({{"level", test::Text(text)}}));
   };
   EXPECT_THAT(Probes(Cluster({level("rdma")})),
-              ElementsAre("memlock.session", "memlock.service", "memlock.user_service"));
+              ElementsAre("memlock.session", "common.units", "memlock.user_service"));
   EXPECT_THAT(Probes(Cluster({level("link")})), ElementsAre());
   EXPECT_THAT(Probes(Cluster({level("link"), {"memlock", test::Text("unlimited")}})),
-              ElementsAre("memlock.session", "memlock.service"));
+              ElementsAre("memlock.session", "common.units"));
 }
 
 TEST(Memlock, TheLevelThatDependsOnTheNodesReadsTheLimitOfTheLogin) {
@@ -83,13 +84,13 @@ TEST(Memlock, TheLevelThatDependsOnTheNodesReadsTheLimitOfTheLogin) {
 }
 
 TEST(Memlock, AUserManagerSaysWhatItsServicesGetOrThereIsNone) {
+  const CommandReply low{.out = "DefaultLimitMEMLOCK=8388608\nDefaultLimitMEMLOCKSoft=8388608\n"};
   const auto user = [](const CommandReply& reply) {
     NodeFacts facts;
     Get().parse({.commands = {{"memlock.user_service", reply}}}, facts);
     return facts.memlock.user_service;
   };
-  EXPECT_EQ(user(Show("8388608", "8388608")),
-            Observed<MemlockLimits>(MemlockLimits{{8388608}, {8388608}}));
+  EXPECT_EQ(user(low), Observed<MemlockLimits>(MemlockLimits{{8388608}, {8388608}}));
   EXPECT_EQ(user({.exit_code = 3}), Observed<MemlockLimits>(Absent{}));
   EXPECT_EQ(user({.exit_code = 124}),
             Observed<MemlockLimits>(Unknown{"systemctl gave no answer in 5 s"}));
@@ -290,8 +291,8 @@ TEST(Memlock, UnknownLiveLimitSaysWhy) {
   EXPECT_EQ(ServiceLimit({.exit_code = 1, .err = "Failed to connect to bus: Host is down\n"}),
             "unknown: systemctl show failed: Failed to connect to bus: Host is down");
   EXPECT_EQ(ServiceLimit({.exit_code = 3}), "unknown: systemctl show failed: exit 3");
-  EXPECT_EQ(ServiceLimit({.out = "\n"}), "unknown: systemctl shows no DefaultLimitMEMLOCK");
-  EXPECT_EQ(ServiceLimit(Show("many", "many")), "unknown: systemctl shows no DefaultLimitMEMLOCK");
+  EXPECT_EQ(ServiceLimit({.out = "\n"}), "unknown: systemctl shows no LimitMEMLOCK");
+  EXPECT_EQ(ServiceLimit(Show("many", "many")), "unknown: systemctl shows no LimitMEMLOCK");
 }
 
 TEST(Memlock, SessionLimitIsTheSoftOneOfTheLoginItself) {

@@ -49,7 +49,7 @@ std::string Block(const std::string& name, const std::string& load, const std::s
 NodeFacts Facts(const CommandReply& show) {
   NodeFacts facts{.node = "spark-1"};
   facts.files[kPath] = Absent{};
-  Get().parse({.commands = {{"units.show", show}}}, facts);
+  Get().parse({.commands = {{"common.units", show}}}, facts);
   return facts;
 }
 
@@ -484,8 +484,8 @@ TEST(Units, AllUnitsOfANodeAreReadByOneLimitedCommand) {
   ASSERT_EQ(reads.size(), 4u);
   const auto& show = std::get<RunProbe>(reads[0]);
   EXPECT_EQ(show.time_limit_s, 5);
-  EXPECT_THAT(std::vector<std::string>(show.argv.end() - 3, show.argv.end()),
-              ElementsAre("--", "demo.service", "b.timer"));
+  EXPECT_EQ(show.argv.back(), "--");
+  EXPECT_THAT(show.operands, ElementsAre("demo.service", "b.timer"));
   EXPECT_EQ(std::get<ReadFile>(reads[1]).path, kPath);
   EXPECT_EQ(std::get<ReadFile>(reads[2]).path, "/etc/systemd/system/c.service.d/x.conf");
 }
@@ -669,7 +669,7 @@ TEST(Units, AReloadIsNamedWhereContainersHaveAGpu) {
   const std::string scope = "docker-" + std::string(64, 'a') + ".scope";
   const CommandReply show{.out = Block("demo.service", "loaded", "enabled", "inactive")};
   NodeFacts facts{.node = "spark-1"};
-  Get().parse({.commands = {{"units.show", show},
+  Get().parse({.commands = {{"common.units", show},
                             {"systemctl.gpu_containers", {.out = scope + "\n../x.scope\nx\n"}}}},
               facts);
   facts.files[kPath] = Absent{};
@@ -695,7 +695,7 @@ TEST(Units, AReloadIsNamedWhereContainersHaveAGpu) {
 TEST(Units, ContainersThatCouldNotBeListedMayHaveAGpu) {
   const CommandReply show{.out = Block("demo.service", "loaded", "enabled", "inactive")};
   NodeFacts facts{.node = "spark-1"};
-  Get().parse({.commands = {{"units.show", show},
+  Get().parse({.commands = {{"common.units", show},
                             {"systemctl.gpu_containers", {.exit_code = 124, .out = "x.scope"}}}},
               facts);
   facts.files[kPath] = Absent{};
