@@ -136,11 +136,12 @@ Observed<MemlockLimits> ReadLimits(const UnitProperties& properties, const std::
   return MemlockLimits{.soft = *soft, .hard = *hard};
 }
 
-Observed<MemlockLimits> ParseService(const CommandReply& reply) {
+// Not known: the answer is to another plugin's request, and has other units alone.
+Fact<MemlockLimits> ParseService(const CommandReply& reply) {
   const ShownUnits shown = ParseUnits(reply);
+  if (!shown.defaults.empty()) return ReadLimits(shown.defaults, "LimitMEMLOCK");
   const auto* failed = std::get_if<Unknown>(&shown.count);
-  if (shown.defaults.empty() && failed != nullptr) return *failed;
-  return ReadLimits(shown.defaults, "LimitMEMLOCK");
+  return failed == nullptr ? Fact<MemlockLimits>() : Fact<MemlockLimits>(*failed);
 }
 
 Observed<MemlockLimits> ParseUserService(const CommandReply& reply) {

@@ -54,6 +54,7 @@ void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
   const auto found = reply.commands.find(kUnits);
   if (found == reply.commands.end()) return;
   const ShownUnits shown = ParseUnits(found->second);
+  if (shown.count == Observed<int>(0)) return;  // the answer is to another plugin's request
   facts.units.shown = shown.count;
   for (const auto& [name, properties] : shown.units) {
     facts.units.states[name] = MakeUnitState(properties);

@@ -17,11 +17,11 @@ look() { # FILE
 read_between_looks() { # STATE FILE, as one word…
   for path do shift; case $path in 'F '*) set -- "$@" "${path#F }" ;; esac; done
   frame stat
-  [ $# -eq 0 ] || stat --printf '%s %a %U %G %i %y %n\0' -- "$@"
+  [ $# -eq 0 ] || stat --printf '%s %a %U %G %u %g %i %y %n\0' -- "$@"
   frame content
   [ $# -eq 0 ] || head -q -c "$LARGEST" -- "$@"
   frame again
-  [ $# -eq 0 ] || stat --printf '%s %a %U %G %i %y %n\0' -- "$@"
+  [ $# -eq 0 ] || stat --printf '%s %a %U %G %u %g %i %y %n\0' -- "$@"
 }
 
 # What lies below homes, one process for each user, which has that user's rights; see home_files.sh for its answer. Paths that
@@ -104,6 +104,7 @@ gather_command() { # ID LIMIT_S ARGV…
   fi
   ended="exit $?"
 }
+end_commands() { [ -z "$ended" ] || frame "$ended"; ended=; }
 end_gathering() { frame ${ended:+"$ended"} end; }
 run_in_place() { script=$3; shift 4; eval "$script"; }
 run_apart() {

@@ -23,7 +23,8 @@ constexpr std::size_t kLargestFile = 1u << 20;  // bytes
 // Commands with at most this limit run together, all of them within kTogetherLimitS.
 constexpr int kShortLimitS = 5;
 constexpr int kTogetherLimitS = 10;
-constexpr int kEnded = 77;  // how the shell ends that was not cut off
+constexpr std::string_view kNoName = "UNKNOWN";  // what stat prints then
+constexpr int kEnded = 77;                       // how the shell ends that was not cut off
 
 template <class T>
 std::vector<T> SelectReads(const std::vector<Read>& reads) {
@@ -93,11 +94,12 @@ struct Stat {
   std::string path = {};
 };
 
-// "%s %a %U %G %i %y %n": eight blanks separate nine words, as %y holds two of the blanks.
+// "%s %a %U %G %u %g %i %y %n": ten blanks separate eleven words, as %y holds two of the blanks. A
+// user or group that is none of the node's has no name: its number is taken, as chown does.
 std::optional<Stat> ParseStat(const std::string& record) {
   std::vector<std::string> words;
   std::size_t at = 0;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 10; ++i) {
     const std::size_t blank = record.find(' ', at);
     if (blank == std::string::npos) return std::nullopt;
     words.push_back(record.substr(at, blank - at));
@@ -108,9 +110,9 @@ std::optional<Stat> ParseStat(const std::string& record) {
   if (!size || !mode) return std::nullopt;
   Stat stat{.size = *size};
   stat.state.mode = *mode;
-  stat.state.owner = words[2];
-  stat.state.group = words[3];
-  const std::string mtime = fmt::format("{} {} {}", words[5], words[6], words[7]);
+  stat.state.owner = words[2] == kNoName ? words[4] : words[2];
+  stat.state.group = words[3] == kNoName ? words[5] : words[3];
+  const std::string mtime = fmt::format("{} {} {}", words[7], words[8], words[9]);
   if (IsMtime(mtime)) stat.state.mtime = mtime;
   stat.path = record.substr(at);
   return stat;
@@ -253,6 +255,7 @@ std::string BuildGatherScript(const std::vector<Read>& reads, std::string_view n
       BuildCommandsPart(probes, [](int limit_s) { return limit_s <= kShortLimitS; });
   std::string slow_calls =
       BuildCommandsPart(probes, [](int limit_s) { return limit_s > kShortLimitS; });
+  if (!slow_calls.empty()) calls += "end_commands\n";
   (slow_calls.empty() ? calls : slow_calls) += "end_gathering\n";
   return AssignForShell(
              {{"NONCE", nonce}, {"FUNCTIONS", functions}, {"CALLS", calls}, {"SLOW", slow_calls}}) +

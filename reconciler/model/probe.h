@@ -52,7 +52,8 @@ struct RunProbe {
   int time_limit_s = 5;
   // No plan depends on the answer, so that a plan does not wait for it: see Purpose.
   bool only_for_verification = false;
-  // What follows argv: those of all probes with this id, which are one command. Each once.
+  // Arguments after argv. Probes of one id run as one command, with the argv and the limit of the
+  // first one and the operands of all, each once.
   std::vector<std::string> operands = {};
 };
 

@@ -148,7 +148,7 @@ void AddReplies(Corpora& corpora) {
     const FileState* known = Known(file);
     if (known == nullptr || path.starts_with('~')) continue;
     stats += std::to_string(known->content.size()) +
-             " 644 root root 7 2026-01-01 00:00:00.0 +0000 " + path + '\0';
+             " 644 root root 0 0 7 2026-01-01 00:00:00.0 +0000 " + path + '\0';
     contents += known->content;
   }
   std::string values;

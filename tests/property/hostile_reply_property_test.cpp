@@ -19,9 +19,9 @@ std::string AnyRecords() {
   const auto piece = rc::gen::weightedOneOf<std::string>(
       {{2, rc::gen::element<std::string>(
                "F /etc/hosts", "L /etc/x", "U /etc/y", "D /var/lib/list",
-               "5 644 root root 7 2026-01-01 00:00:00.0 +0000 /etc/hosts",
-               "99999999 644 root root 7 2026-01-01 00:00:00.0 +0000 /etc/hosts", "/proc/sys/a", "",
-               "F", "F ", " ")},
+               "5 644 root root 0 0 7 2026-01-01 00:00:00.0 +0000 /etc/hosts",
+               "99999999 644 root root 0 0 7 2026-01-01 00:00:00.0 +0000 /etc/hosts", "/proc/sys/a",
+               "", "F", "F ", " ")},
        {1, rc::gen::exec([] { return test::HostileBytes(); })}});
   std::string text;
   for (const std::string& one : *rc::gen::container<std::vector<std::string>>(piece)) {

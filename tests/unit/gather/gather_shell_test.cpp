@@ -1,6 +1,11 @@
 #include "reconciler/gather/gather_script.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
 
 #include "plugins/common/commands/in_place.h"
 #include "reconciler/base/number.h"
@@ -41,6 +46,17 @@ TEST_F(GatherScriptTest, FilesComeWithEveryByteModeAndOwner) {
   EXPECT_TRUE(std::holds_alternative<Absent>(reply.files.at("/etc/none")));
 }
 
+TEST_F(GatherScriptTest, AnOwnerWithoutANameIsItsNumber) {
+  if (user_ != "root") GTEST_SKIP() << "root alone can give a file away";
+  Put("etc/left", "x\n");
+  ASSERT_EQ(chown(Path("etc/left").c_str(), 54321, 54322), 0);
+  const ProbeReply reply = Gather({ReadFile{"/etc/left"}});
+  const auto* file = Known(reply.files.at("/etc/left"));
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->owner, "54321");
+  EXPECT_EQ(file->group, "54322");
+}
+
 TEST_F(GatherScriptTest, APatternFindsItsFilesAndNothingWhenThereAreNone) {
   Put("etc/netplan/01.yaml", "a");
   Put("etc/netplan/02.yaml", "b");
@@ -48,6 +64,25 @@ TEST_F(GatherScriptTest, APatternFindsItsFilesAndNothingWhenThereAreNone) {
   const ProbeReply reply = Gather({ReadFiles{"/etc/netplan/*.yaml"}, ReadFiles{"/run/none/*"}});
   EXPECT_EQ(reply.files.size(), 2u);
   EXPECT_EQ(Known(reply.files.at("/etc/netplan/02.yaml"))->content, "b");
+}
+
+TEST_F(GatherScriptTest, AFileThatIsNamedTwiceIsLookedAtAndReadOnce) {
+  Put("etc/one", "1\n");
+  Put("var/list", "/etc/one\n/etc/two\n/etc/none\n\n/etc/two\n");
+  Put("etc/two", "2\n");
+  const std::string nonce = MakeNonce();
+  const std::vector<Read> reads = {ReadFile{"/etc/one"}, ReadFile{"/etc/none"},
+                                   ReadListed{"/var/list"}};
+  const ScriptReply said = Run(BuildGatherScript(reads, nonce, directory_));
+  std::map<std::string, std::ptrdiff_t> records;
+  for (const Frame& frame : ParseFrames(said, nonce)) {
+    records[frame.label] = std::count(frame.out.begin(), frame.out.end(), '\0');
+  }
+  EXPECT_EQ(records["files"], 5);  // one, none, the list, two, and the folder of an empty line
+  EXPECT_EQ(records["stat"], 3);
+  const auto reply = ParseGatherReply(said, reads, nonce, directory_);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(Known(reply->files.at("/etc/two"))->content, "2\n");
 }
 
 TEST_F(GatherScriptTest, WhatIsNoPlainFileIsUnknownWithItsReason) {
@@ -117,6 +152,14 @@ TEST_F(GatherScriptTest, ShortCommandsRunOnceAndSeeNothingOfEachOther) {
        RunProbe{"read", {"cat", file}}});
   EXPECT_EQ(reply.commands.at("read").out, "run\n");
   EXPECT_EQ(reply.commands.at("arguments").out, "a b|||/|");
+}
+
+TEST_F(GatherScriptTest, TheStatusOfTheLastShortCommandIsKnownWhereALongOneFollows) {
+  const ProbeReply reply = Gather({RunProbe{"short", {"sh", "-c", "exit 3"}},
+                                   RunProbe{"long", {"sh", "-c", "echo 2; exit 4"}, 6}});
+  EXPECT_EQ(reply.commands.at("short").exit_code, 3);
+  EXPECT_EQ(reply.commands.at("long").out, "2\n");
+  EXPECT_EQ(reply.commands.at("long").exit_code, 4);
 }
 
 TEST_F(GatherScriptTest, ProbesOfOneIdAreOneCommandWithTheOperandsOfAll) {

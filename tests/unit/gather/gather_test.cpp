@@ -42,7 +42,7 @@ FakeNode SayingNode(const Said& said) {
 FakeNode NodeWithFile(const std::string& path, const std::string& content) {
   return SayingNode({.files = "F " + path + kNul,
                      .stat = std::to_string(content.size()) +
-                             " 644 root root 7 2026-01-01 00:00:00.0 +0000 " + path + kNul,
+                             " 644 root root 0 0 7 2026-01-01 00:00:00.0 +0000 " + path + kNul,
                      .content = content});
 }
 
@@ -104,12 +104,12 @@ TEST(Gather, ALedgerWhoseTextsHoldANulByteIsUnknown) {
 
 TEST(Gather, AFileHasTheTimeThatTheNodeSaysUnlessItIsNone) {
   const auto read = [](const std::string& mtime) {
-    const ClusterFacts facts = GatherFrom(
-        {{"spark-1",
-          SayingNode({.files = "F /etc/hosts" + std::string(1, kNul),
-                      .stat = "2 644 root root 7 " + mtime + " /etc/hosts" + std::string(1, kNul),
-                      .content = "x\n"})}},
-        kHosts);
+    const ClusterFacts facts =
+        GatherFrom({{"spark-1", SayingNode({.files = "F /etc/hosts" + std::string(1, kNul),
+                                            .stat = "2 644 root root 0 0 7 " + mtime +
+                                                    " /etc/hosts" + std::string(1, kNul),
+                                            .content = "x\n"})}},
+                   kHosts);
     return Known(FindFile(facts.nodes.at("spark-1"), "/etc/hosts"))->mtime;
   };
   EXPECT_EQ(read("2026-01-01 00:00:00.5 +0000"), "2026-01-01 00:00:00.5 +0000");

@@ -291,8 +291,12 @@ TEST(Memlock, UnknownLiveLimitSaysWhy) {
   EXPECT_EQ(ServiceLimit({.exit_code = 1, .err = "Failed to connect to bus: Host is down\n"}),
             "unknown: systemctl show failed: Failed to connect to bus: Host is down");
   EXPECT_EQ(ServiceLimit({.exit_code = 3}), "unknown: systemctl show failed: exit 3");
-  EXPECT_EQ(ServiceLimit({.out = "\n"}), "unknown: systemctl shows no LimitMEMLOCK");
+  EXPECT_EQ(ServiceLimit({.out = "Id=-.mount\n"}), "unknown: systemctl shows no LimitMEMLOCK");
   EXPECT_EQ(ServiceLimit(Show("many", "many")), "unknown: systemctl shows no LimitMEMLOCK");
+}
+
+TEST(Memlock, AnAnswerToAnotherPluginsRequestIsNoFact) {
+  EXPECT_EQ(Facts({.out = "Id=x.service\nLimitMEMLOCK=1\n"}).memlock.service, std::nullopt);
 }
 
 TEST(Memlock, SessionLimitIsTheSoftOneOfTheLoginItself) {

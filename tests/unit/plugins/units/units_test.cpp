@@ -472,6 +472,10 @@ TEST(Units, BlocksAreFoundByAnyNameInAnyOrder) {
       "holds");
 }
 
+TEST(Units, AnAnswerToAnotherPluginsRequestIsNoFact) {
+  EXPECT_EQ(Facts({.out = "Id=-.mount\nLoadState=loaded\n"}).units, UnitFacts());
+}
+
 TEST(Units, AllUnitsOfANodeAreReadByOneLimitedCommand) {
   const ClusterSpec cluster = Cluster(
       {Demo(),
