@@ -17,6 +17,8 @@ constexpr std::uint32_t kLastProposal = 0xC0A8FE00;   // 192.168.254.0
 constexpr std::uint32_t kFirstFallback = 0x0AB10000;  // 10.177.0.0
 constexpr std::uint32_t kStep = 256;                  // addresses of a /24
 constexpr int kProposedLength = 24;
+// NCCL distinguishes cables by this many bits.
+constexpr int kLengthForCables = 24;
 // Shorter ones are routes to everything, as a VPN sets them.
 constexpr int kShortestNetwork = 9;
 // What a manifest can have.
@@ -71,8 +73,8 @@ PortAddress FindAddress(const ClusterFacts& facts, const NodeName& node,
 
 class AddressFinder {
  public:
-  AddressFinder(const std::vector<NodeName>& nodes, const ClusterFacts& facts)
-      : nodes_(nodes), facts_(facts) {
+  AddressFinder(const ClusterSpec& hosts, const ClusterFacts& facts, RailCabling cabling)
+      : hosts_(hosts), facts_(facts), cabling_(cabling) {
     for (const auto& [node, one] : facts.nodes) {
       for (const auto& [netdev, link] : one.links) {
         for (const Ipv4Prefix& address : link.ipv4) used_.insert(address.Network());
@@ -83,10 +85,10 @@ class AddressFinder {
     }
   }
 
-  FoundAddresses Find(const std::vector<FoundRail>& rails, bool is_pair) {
+  FoundAddresses Find(const std::vector<FoundRail>& rails) {
     std::vector<std::string> whys;  // by rail; empty: its subnet stays
     for (const FoundRail& rail : rails) whys.push_back(TryToKeep(rail));
-    if (is_pair) KeepLinkLocal(rails, whys);
+    if (cabling_ == RailCabling::kPair) KeepLinkLocal(rails, whys);
     FillIds();
     for (std::size_t i = 0; i < rails.size(); ++i) {
       if (whys[i].empty()) {
@@ -126,13 +128,67 @@ class AddressFinder {
       ids[node] = static_cast<int>(port.address->address.bits - own.address.bits);
     }
     if (!network) return missing.empty() ? "it has no port" : missing;
+    if (std::string why = ExplainSubnet(*network); !why.empty()) return why;
+    if (std::string why = ExplainNumbers(ids); !why.empty()) return why;
+    found_.ids.insert(ids.begin(), ids.end());
+    found_.subnets.back() = *network;
+    return {};
+  }
+
+  // Why no rail can have it; empty: one can.
+  std::string ExplainSubnet(const Ipv4Prefix& network) const {
+    if (cabling_ == RailCabling::kCables && network.length != kLengthForCables) {
+      return fmt::format("{} is no /{}, and each twin of each cable needs one", ToString(network),
+                         kLengthForCables);
+    }
     for (const Ipv4Prefix& other : found_.subnets) {
-      if (other.length != 0 && other.Overlaps(*network)) {
+      if (other.length != 0 && other.Overlaps(network)) {
         return fmt::format(
             "{} is another rail's too: not expressible, each rail needs its own subnet",
-            ToString(*network));
+            ToString(network));
       }
     }
+    for (const NodeSpec& node : hosts_.nodes) {
+      if (std::string why = ExplainOtherUse(network, node); !why.empty()) return why;
+    }
+    return {};
+  }
+
+  // Which interface of the node uses it for something else than the fabric; empty: none.
+  std::string ExplainOtherUse(const Ipv4Prefix& network, const NodeSpec& node) const {
+    const auto facts = facts_.nodes.find(node.name);
+    if (facts == facts_.nodes.end()) return {};
+    const std::set<std::string> of_cages = ListOfCages(node);
+    for (const auto& [netdev, link] : facts->second.links) {
+      if (of_cages.contains(netdev)) continue;
+      for (const Ipv4Prefix& address : link.ipv4) {
+        if (!address.Overlaps(network)) continue;
+        return fmt::format(
+            "{} overlaps {} of {}'s {}, and each rail needs a subnet that nothing else uses",
+            ToString(network), ToString(address), node.name, MakePrintable(netdev));
+      }
+    }
+    return {};
+  }
+
+  // The ports of all cages, and their bonds and bridges. No plan takes an address there for another
+  // network: these ports are those of the fabric, and `adopt` dissolves what they are members of.
+  std::set<std::string> ListOfCages(const NodeSpec& node) const {
+    std::set<std::string> netdevs;
+    const Hardware* hardware = hosts_.FindHardware(node);
+    if (hardware == nullptr) return netdevs;
+    for (const Cage& cage : hardware->cages) {
+      for (const Twin& twin : cage.twins) {
+        netdevs.insert(twin.netdev);
+        const LinkFact* link = FindLink(facts_, node.name, twin.netdev);
+        if (link != nullptr && !link->master.empty()) netdevs.insert(link->master);
+      }
+    }
+    return netdevs;
+  }
+
+  // Why the nodes cannot have these host numbers, by node; empty: they can.
+  std::string ExplainNumbers(const std::map<NodeName, int>& ids) const {
     for (const auto& [node, id] : ids) {
       const auto known = found_.ids.find(node);
       if (known != found_.ids.end() && known->second != id) {
@@ -147,8 +203,6 @@ class AddressFinder {
         }
       }
     }
-    found_.ids.insert(ids.begin(), ids.end());
-    found_.subnets.back() = *network;
     return {};
   }
 
@@ -256,7 +310,8 @@ class AddressFinder {
     std::set<int> taken;
     for (const auto& [node, id] : found_.ids) taken.insert(id);
     std::vector<NodeName> rest;
-    for (const NodeName& node : nodes_) {
+    for (const NodeSpec& spec : hosts_.nodes) {
+      const NodeName& node = spec.name;
       if (found_.ids.contains(node)) continue;
       const auto number = ReadTrailingNumber(node);
       if (number && *number >= 1 && *number <= kMostUsualId &&
@@ -329,7 +384,8 @@ class AddressFinder {
   }
 
   void FindLiveOnly(const std::vector<FoundRail>& rails) {
-    for (const NodeName& node : nodes_) {
+    for (const NodeSpec& spec : hosts_.nodes) {
+      const NodeName& node = spec.name;
       FindLiveMasters(node, rails);
       std::vector<std::string> live;
       for (const FoundRail& rail : rails) {
@@ -347,18 +403,18 @@ class AddressFinder {
     }
   }
 
-  const std::vector<NodeName>& nodes_;
+  const ClusterSpec& hosts_;
   const ClusterFacts& facts_;
+  RailCabling cabling_;
   std::set<Ipv4Prefix> used_ = {};
   FoundAddresses found_ = {};
 };
 
 }  // namespace
 
-FoundAddresses FindAddresses(const std::vector<NodeName>& nodes,
-                             const std::vector<FoundRail>& rails, const ClusterFacts& facts,
-                             bool is_pair) {
-  return AddressFinder(nodes, facts).Find(rails, is_pair);
+FoundAddresses FindAddresses(const ClusterSpec& hosts, const std::vector<FoundRail>& rails,
+                             const ClusterFacts& facts, RailCabling cabling) {
+  return AddressFinder(hosts, facts, cabling).Find(rails);
 }
 
 }  // namespace reconciler

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reconciler/cabling/cables.h"
+#include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/facts.h"
 
 namespace reconciler {
@@ -14,6 +15,13 @@ namespace reconciler {
 struct FoundRail {
   std::map<NodeName, std::string> netdevs = {};
   std::size_t twin = 0;  // of their cages, by PCI domain
+};
+
+// What the rails lead over, in the words of the manifest.
+enum class RailCabling {
+  kSwitch,  // also where neither a switch nor a cable was found
+  kPair,    // one cable, whose last rail may stay link-local
+  kCables,  // a ring or links, whose subnets must be /24s
 };
 
 // What a manifest must say so that the most addresses stay.
@@ -26,12 +34,10 @@ struct FoundAddresses {
   std::vector<std::string> notes = {};  // what is as in the manifest and does not last
 };
 
-// A rail keeps its subnet where all addresses of its ports are in it, no other rail is, and the
-// host numbers are those of the rails before. The others get a /24 that no node has an address in
-// or a route to. `nodes`: in the order of the manifest. `is_pair`: of one cable, whose last rail
-// may stay link-local.
-FoundAddresses FindAddresses(const std::vector<NodeName>& nodes,
-                             const std::vector<FoundRail>& rails, const ClusterFacts& facts,
-                             bool is_pair);
+// A rail keeps its subnet where all addresses of its ports are in it, no other rail and no
+// interface but ports of cages is, and the host numbers are those of the rails before. The others
+// get a /24 that no node has an address in or a route to.
+FoundAddresses FindAddresses(const ClusterSpec& hosts, const std::vector<FoundRail>& rails,
+                             const ClusterFacts& facts, RailCabling cabling);
 
 }  // namespace reconciler

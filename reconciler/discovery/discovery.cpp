@@ -106,13 +106,11 @@ class Finder {
           "the nodes have no names of their own that are all different: they are "
           "called by their order");
     }
-    std::vector<NodeName> nodes;
-    for (const NodeSpec& node : hosts_.nodes) nodes.push_back(node.name);
-    addresses_ = FindAddresses(nodes, ListRails(), named.facts, IsPair());
+    addresses_ = FindAddresses(hosts_, ListRails(), named.facts, GetCabling());
     is_ring_ = IsRing();
     if (is_ring_) {
       OrderAsRing();
-      addresses_ = FindAddresses(nodes, ListRails(), named.facts, false);
+      addresses_ = FindAddresses(hosts_, ListRails(), named.facts, GetCabling());
     }
     managed_ = FindManaged(hosts_, MakeFabric(ListRails()), named.facts, plugins);
   }
@@ -240,6 +238,11 @@ class Finder {
   }
 
   bool IsPair() const { return hosts_.nodes.size() == 2 && topology_.cables.size() == 1; }
+
+  RailCabling GetCabling() const {
+    if (!topology_.on_switch.empty() || topology_.cables.empty()) return RailCabling::kSwitch;
+    return IsPair() ? RailCabling::kPair : RailCabling::kCables;
+  }
 
   std::string GetCage(const NodeName& node) const {
     if (const auto found = topology_.on_switch.find(node); found != topology_.on_switch.end()) {

@@ -466,6 +466,44 @@ TEST(Discover, ASubnetThatANodeHasARouteToIsNotFree) {
   EXPECT_THAT(hosts.Find().manifest, HasSubstr("    - 192.168.178.0/24\n    - 192.168.179.0/24\n"));
 }
 
+// Ports on the network of the home, with addresses from its DHCP server.
+TEST(Discover, ASubnetThatAnotherInterfaceUsesIsReplaced) {
+  Hosts hosts = MakePair();
+  hosts.Address(1, "p1", 0, "192.168.1.57/24");
+  hosts.Address(2, "p1", 0, "192.168.1.58/24");
+  hosts.Address(1, "p1", 1, "172.17.5.1/24");
+  hosts.Address(2, "p1", 1, "172.17.5.2/24");
+  hosts.At(1).links["enP7s7"].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
+  hosts.At(2).links["docker0"].ipv4 = {*ParseIpv4Prefix("172.17.0.1/16")};
+  const std::string use = ", and each rail needs a subnet that nothing else uses; ";
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(
+      discovery.gaps,
+      ElementsAre("rail0: 192.168.1.0/24 overlaps 192.168.1.21/24 of spark-1's enP7s7" + use +
+                      "192.168.177.0/24 is free and takes its place: spark-1 enp1s0f1np1 "
+                      "192.168.1.57 → 192.168.177.1, spark-2 enp1s0f1np1 192.168.1.58 → "
+                      "192.168.177.2",
+                  "rail1: 172.17.5.0/24 overlaps 172.17.0.1/16 of spark-2's docker0" + use +
+                      "192.168.178.0/24 is free and takes its place: spark-1 enP2p1s0f1np1 "
+                      "172.17.5.1 → 192.168.178.1, spark-2 enP2p1s0f1np1 172.17.5.2 → "
+                      "192.168.178.2"));
+  EXPECT_EQ(Load(discovery).fabric.subnets.size(), 2u);
+}
+
+TEST(Discover, ASubnetThatOnlyPortsOfCagesAndTheirBridgesUseStays) {
+  Hosts hosts = MakePair();
+  hosts.Address(1, "p1", 1, "192.168.178.1/24");
+  hosts.AddressBoth(2, "p1", 177, 2);
+  hosts.Address(1, "p0", 1, "192.168.178.9/24");
+  hosts.At(1).links["enp1s0f1np1"].master = "br0";
+  hosts.At(1).links["br0"].ipv4 = {*ParseIpv4Prefix("192.168.177.1/24")};
+  hosts.At(1).links["enP7s7"].ipv4 = {*ParseIpv4Prefix("169.254.5.5/16"),
+                                      *ParseIpv4Prefix("192.168.1.21/24")};
+  EXPECT_THAT(hosts.Find().gaps,
+              ElementsAre("rail0: spark-1 enp1s0f1np1 is a member of br0, which RDMA bypasses: not "
+                          "expressible; the manifest gives it 192.168.177.1"));
+}
+
 TEST(Discover, HostNumbersThatDifferBetweenRailsKeepTheFirst) {
   Hosts hosts = MakePair();
   hosts.Address(1, "p1", 0, "192.168.10.1/24");
@@ -519,6 +557,84 @@ TEST(Discover, TwoCablesBetweenTwoNodesAreLinks) {
   EXPECT_EQ(Load(discovery).fabric.links.size(), 2u);
   EXPECT_THAT(discovery.manifest,
               HasSubstr("    - [spark-1.p0, spark-2.p0]\n    - [spark-1.p1, spark-2.p1]\n"));
+}
+
+TEST(Discover, ASubnetOfOneOfSeveralCablesThatIsNoSlash24IsReplaced) {
+  Hosts hosts(2);
+  hosts.cabled.Plug(1, "p0", 2, "p0");
+  hosts.cabled.Plug(1, "p1", 2, "p1");
+  for (int number : {1, 2}) {
+    hosts.Address(number, "p0", 0, fmt::format("10.0.12.{}/30", number));
+    hosts.Address(number, "p0", 1, fmt::format("10.1.0.{}/16", number));
+    hosts.AddressBoth(number, "p1", 179, number);
+  }
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps,
+              ElementsAre("rail0: 10.0.12.0/30 is no /24, and each twin of each cable needs one; "
+                          "192.168.177.0/24 is free and takes its place: spark-1 enp1s0f0np0 "
+                          "10.0.12.1 → 192.168.177.1, spark-2 enp1s0f0np0 10.0.12.2 → "
+                          "192.168.177.2",
+                          "rail1: 10.1.0.0/16 is no /24, and each twin of each cable needs one; "
+                          "192.168.178.0/24 is free and takes its place: spark-1 enP2p1s0f0np0 "
+                          "10.1.0.1 → 192.168.178.1, spark-2 enP2p1s0f0np0 10.1.0.2 → "
+                          "192.168.178.2"));
+  EXPECT_EQ(Load(discovery).fabric.subnets.size(), 4u);
+}
+
+TEST(Discover, ARingOfPointToPointSubnetsGetsSlash24s) {
+  Hosts hosts(3);
+  for (int from = 1; from <= 3; ++from) {
+    const int to = from % 3 + 1;
+    hosts.cabled.Plug(from, "p0", to, "p1");
+    for (std::size_t twin : {0u, 1u}) {
+      hosts.Address(from, "p0", twin, fmt::format("10.{}.{}{}.1/30", twin, from, to));
+      hosts.Address(to, "p1", twin, fmt::format("10.{}.{}{}.2/30", twin, from, to));
+    }
+  }
+  const Discovery discovery = hosts.Find();
+  EXPECT_EQ(discovery.gaps.size(), 6u);
+  EXPECT_EQ(discovery.gaps.front(),
+            "rail0: 10.0.12.0/30 is no /24, and each twin of each cable needs one; "
+            "192.168.177.0/24 is free and takes its place: spark-1 enp1s0f0np0 10.0.12.1 → "
+            "192.168.177.1, spark-2 enp1s0f1np1 10.0.12.2 → 192.168.177.2");
+  const ClusterSpec spec = Load(discovery);
+  EXPECT_EQ(spec.fabric.topology, Topology::kRing);
+  EXPECT_EQ(spec.fabric.subnets.size(), 6u);
+}
+
+TEST(Discover, SubnetsOfAPairAndOfASwitchStayWhateverTheirLength) {
+  Hosts pair = MakePair();
+  Hosts on_switch(3);
+  for (int one = 1; one <= 3; ++one) {
+    for (int other = 1; other <= 3; ++other) {
+      if (one != other) on_switch.cabled.Hear(one, "p1", other, "p1");
+    }
+    for (std::size_t twin : {0u, 1u}) {
+      if (one < 3) pair.Address(one, "p1", twin, fmt::format("10.{}.12.{}/30", twin, one));
+      on_switch.Address(one, "p1", twin, fmt::format("10.{}.0.{}/16", twin, one));
+    }
+  }
+  EXPECT_THAT(pair.Find().gaps, IsEmpty());
+  EXPECT_EQ(ToString(Load(pair.Find()).fabric.subnets.at(1)), "10.1.12.0/30");
+  EXPECT_THAT(on_switch.Find().gaps, IsEmpty());
+  EXPECT_EQ(ToString(Load(on_switch.Find()).fabric.subnets.at(1)), "10.1.0.0/16");
+}
+
+TEST(Discover, ACableBesideASwitchMakesNoPairWithALinkLocalRail) {
+  Hosts hosts(2);
+  hosts.cabled.Plug(1, "p0", 2, "p0");
+  for (int number : {1, 2}) {
+    for (PortView* port : hosts.cabled.Ports(number, "p1")) port->state = PortState::kLink;
+    hosts.cabled.views[fmt::format("spark-{}", number)].lldp = {
+        {"enp1s0f1np1", "crs812", "18:fd:74:00:00:01", fmt::format("qsfp56-{}", number), ""}};
+    hosts.Address(number, "p1", 0, fmt::format("192.168.100.{}/24", number));
+    hosts.Address(number, "p1", 1, fmt::format("169.254.7.{}/16", number));
+  }
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps,
+              testing::Contains("rail1: spark-1 enP2p1s0f1np1 has a link-local address only; "
+                                "192.168.177.0/24 is free and takes its place"));
+  EXPECT_EQ(Load(discovery).fabric.topology, Topology::kSwitch);
 }
 
 TEST(Discover, CagesThatHearSeveralNodesAreOnASwitch) {
