@@ -101,7 +101,8 @@ std::string ExplainNoCollective(const Report& report, const ClusterSpec& cluster
   }
   for (const Check& check : report.checks) {
     const bool lost = check.level == VerifyLevel::kPing && !check.to.empty() &&
-                      check.outcome != Outcome::kPass && check.outcome != Outcome::kSkipped;
+                      check.outcome != Outcome::kPass && check.outcome != Outcome::kWarn &&
+                      check.outcome != Outcome::kSkipped;
     if (lost) return fmt::format("pings between {} and {} fail", check.from, check.to);
   }
   for (const Segment& segment : fabric.segments) {

@@ -150,6 +150,12 @@ constexpr HealthText kHealthTexts[] = {
      "that leads to it, a switch between them or the machine itself has a smaller MTU",
      "compare the MTU of the interface that `ip route get {1}` names on {0} with the switch's and "
      "that machine's"},
+    {Symptom::kPathLoses,
+     "packets of the promised size reach the machine, and some of them are lost: a cable, a switch "
+     "that is overloaded, or pings that the machine limits",
+     "run `ping -i 0.2 -c 100 {1}` on {0}, and look at the error counters of the interface that "
+     "`ip "
+     "route get {1}` names and of the switch's port"},
     {Symptom::kNeighbourOtherPort,
      "another port of the peer answers ARP for an address of the fabric, since both are in one "
      "network: RDMA by that address goes to the wrong port",

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "reconciler/verify/nccl/evidence/roofline.h"
+#include "reconciler/verify/report/invalid.h"
 
 namespace reconciler {
 namespace {
@@ -30,6 +31,7 @@ Figure MakeFigure(const NcclFigure& figure) {
 Figures ListFigures(const Report& report) {
   Figures figures;
   for (const Check& check : report.checks) {
+    if (IsInvalid(report, check)) continue;
     if (check.gbps) figures[FormatCheck(check)] = {.value = *check.gbps, .unit = "Gb/s"};
     if (check.latency_us) {
       figures["latency of " + FormatCheck(check)] = {
@@ -38,6 +40,7 @@ Figures ListFigures(const Report& report) {
   }
   if (!report.nccl) return figures;
   for (const NcclFigure& figure : report.nccl->figures) {
+    if (IsInvalid(report, figure)) continue;
     figures["NCCL " + figure.Name()] = MakeFigure(figure);
   }
   return figures;
@@ -122,6 +125,47 @@ void CompareChecks(const Report& before, const Report& after, ReportComparison& 
   }
 }
 
+// A container has another id after each start.
+std::string FormatLastingName(const Check& check) {
+  if (!check.what.starts_with("container")) return FormatCheck(check);
+  Check named = check;
+  named.subject.clear();
+  return FormatCheck(named);
+}
+
+// Whether the report knows that part of the cluster: a node, a peer, a rail or a level may be new.
+bool Covers(const Report& report, const Check& check) {
+  return std::any_of(report.checks.begin(), report.checks.end(), [&check](const Check& other) {
+    return other.level == check.level && other.from == check.from &&
+           (check.to.empty() || other.to == check.to) &&
+           (!check.rail || other.rail == check.rail) && IsMeasured(other.outcome);
+  });
+}
+
+bool IsNamedBy(const Finding& finding, const Check& check) {
+  const auto node = std::find(finding.nodes.begin(), finding.nodes.end(), check.from);
+  const bool has_rail = !check.rail || finding.rails.empty() || finding.rails.contains(*check.rail);
+  return finding.code == ToString(check.symptom) && node != finding.nodes.end() && has_rail;
+}
+
+// What is only noticed where it is wrong has no check while it is well. A finding is known by its
+// code and its nodes, so that one that is still there may have a reason more than before.
+void AddNewChecks(const Report& before, const Report& after, ReportComparison& comparison) {
+  // From level rdma on, more of the facts are checked.
+  if (before.level < std::min(after.level, VerifyLevel::kRdma)) return;
+  std::set<std::pair<VerifyLevel, std::string>> known;
+  for (const Check& check : before.checks) known.insert({check.level, FormatLastingName(check)});
+  for (const Check& check : after.checks) {
+    const bool is_well = !IsWorse(check.outcome, Outcome::kPass);
+    if (is_well || known.contains({check.level, FormatLastingName(check)})) continue;
+    const bool is_named =
+        std::any_of(comparison.added.begin(), comparison.added.end(),
+                    [&check](const Finding& finding) { return IsNamedBy(finding, check); });
+    if (is_named || !Covers(before, check)) continue;
+    comparison.deteriorated.push_back({FormatCheck(check), Outcome::kPass, check.outcome});
+  }
+}
+
 // With what was loaded for NCCL's run, which need not be what a node has installed.
 std::map<NodeName, ReportedFacts> ListFacts(const Report& report) {
   std::map<NodeName, ReportedFacts> facts = report.facts;
@@ -171,6 +215,7 @@ Result<ReportComparison> CompareReports(const Report& before, const Report& afte
   CompareFigures(before, after, noise, comparison);
   CompareFindings(before, after, comparison);
   CompareChecks(before, after, comparison);
+  AddNewChecks(before, after, comparison);
   CompareFacts(before, after, comparison);
   return comparison;
 }

@@ -47,9 +47,10 @@ struct ReportComparison {
   std::size_t same = 0;             // figures within the noise
   std::vector<Finding> added = {};  // new, or worse than before: a warning that is a failure now
   std::vector<Finding> gone = {};
-  std::vector<Finding> kept = {};                // as in the later report
-  std::vector<OutcomeChange> deteriorated = {};  // checks that warn or fail now and did not
-  std::vector<std::string> not_measured = {};    // checks and figures of the earlier report alone
+  std::vector<Finding> kept = {};  // as in the later report
+  // Checks that warn or fail now and did not; of new ones, those that no added finding names.
+  std::vector<OutcomeChange> deteriorated = {};
+  std::vector<std::string> not_measured = {};  // checks and figures of the earlier report alone
   std::vector<FactChange> facts = {};
   bool has_facts = true;  // both reports have some
 };

@@ -41,10 +41,11 @@ struct Matrix {
   Cells cells;
 };
 
-Matrix BuildMatrix(const Report& report, VerifyLevel level) {
+// `what`: a level may have other checks between the same two nodes.
+Matrix BuildMatrix(const Report& report, VerifyLevel level, std::string_view what) {
   Matrix matrix;
   for (const Check& check : report.checks) {
-    if (check.level != level || check.to.empty()) continue;
+    if (check.level != level || check.what != what || check.to.empty()) continue;
     for (const NodeName& node : {check.from, check.to}) {
       if (std::find(matrix.nodes.begin(), matrix.nodes.end(), node) == matrix.nodes.end()) {
         matrix.nodes.push_back(node);
@@ -227,10 +228,11 @@ std::string RenderReport(const Report& report, std::size_t columns) {
   std::string text =
       fmt::format("{} · verify up to {}\n\n", report.cluster, GetChosenLevel(report.level));
   text += FormatFacts(report);
-  if (const Matrix pings = BuildMatrix(report, VerifyLevel::kPing); !pings.nodes.empty()) {
+  if (const Matrix pings = BuildMatrix(report, VerifyLevel::kPing, "jumbo-ping");
+      !pings.nodes.empty()) {
     text += FormatMatrix(pings, "jumbo ping");
   }
-  if (const Matrix logins = BuildMatrix(report, VerifyLevel::kSsh); !logins.nodes.empty()) {
+  if (const Matrix logins = BuildMatrix(report, VerifyLevel::kSsh, "ssh"); !logins.nodes.empty()) {
     text += FormatMatrix(logins, "ssh");
   }
   text += FormatWrites(report);

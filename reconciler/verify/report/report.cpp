@@ -231,6 +231,8 @@ std::string_view ToString(Symptom symptom) {
       return "path-silent";
     case Symptom::kPathMtuLow:
       return "path-mtu-low";
+    case Symptom::kPathLoses:
+      return "path-loses-packets";
     case Symptom::kNeighbourOtherPort:
       return "neighbour-other-port";
     case Symptom::kNeighbourWrong:

@@ -90,6 +90,7 @@ enum class Symptom {
   // A path of the manifest's `checks`, to a machine outside the fabric.
   kPathSilent,
   kPathMtuLow,
+  kPathLoses,  // some packets of the promised size
   kHostNameWrong,
   kNeighbourOtherPort,  // another port of the peer answers for its address
   kNeighbourWrong,      // another port answers for a peer's address

@@ -132,8 +132,9 @@ bool JudgePing(Check& check, const ScriptAnswer& answer, Symptom lost, std::stri
   if (answer.exit_code == 0 && counts && counts->received >= counts->sent) return true;
   AddPingEvidence(check, answer);
   if (answer.exit_code == 0 && counts) {
-    if (lost == Symptom::kNothingBack) return true;  // it only had to wake the neighbour entry
-    MarkFailed(check, Symptom::kSomeLost,
+    const bool had_to_wake = lost == Symptom::kNothingBack || lost == Symptom::kPathSilent;
+    if (had_to_wake) return true;  // the neighbour entry, no more
+    MarkFailed(check, lost == Symptom::kPathMtuLow ? Symptom::kPathLoses : Symptom::kSomeLost,
                fmt::format("{} of {} {} packets came back", counts->received, counts->sent, size));
   } else if (answer.HasText("essage too long")) {
     MarkFailed(check, Symptom::kTooLongForSender,

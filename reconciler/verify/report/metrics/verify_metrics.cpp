@@ -9,6 +9,7 @@
 
 #include "reconciler/metrics/prometheus.h"
 #include "reconciler/model/fabric.h"
+#include "reconciler/verify/report/invalid.h"
 
 namespace reconciler {
 namespace {
@@ -76,6 +77,7 @@ std::vector<Gauge> ListMeasured(const Report& report) {
   Gauge rates{"verify_bandwidth_bits_per_second", "Payload that a check of a link carried."};
   Gauge latencies{"verify_latency_seconds", "One-way latency that a check of a link measured."};
   for (const Check& check : report.checks) {
+    if (IsInvalid(report, check)) continue;
     const Labels labels = MakeLabels(report, check);
     if (check.gbps) rates.samples.push_back({labels, std::round(*check.gbps * 1e9)});
     if (check.latency_us) latencies.samples.push_back({labels, *check.latency_us / 1e6});
@@ -83,6 +85,7 @@ std::vector<Gauge> ListMeasured(const Report& report) {
   Gauge nccl{"verify_nccl_bus_bandwidth_bytes_per_second", "Bus bandwidth of an NCCL test."};
   if (report.nccl) {
     for (const NcclFigure& figure : report.nccl->figures) {
+      if (IsInvalid(report, figure)) continue;
       nccl.samples.push_back(
           {{{"cluster", report.cluster}, {"test", figure.Name()}}, std::round(figure.busbw * 1e9)});
     }

@@ -80,6 +80,18 @@ TEST(FindCableRates, WritesOfOtherCablesDoNotCount) {
   EXPECT_EQ(FindCableRates(MakePair(), {})[0].gbps, std::nullopt);
 }
 
+TEST(FindCableRates, AFigureThatCannotBeTrueIsLeftOut) {
+  Report report;
+  report.checks = {MakeWrite("spark-1", "spark-2", 0, 260, "write-alone", 111.8),
+                   MakeWrite("spark-1", "spark-2", 1, 108, "write-alone", 111.8)};
+  report.checks[0].outcome = Outcome::kCouldNotMeasure;
+  report.findings = {{.code = "measurement-invalid",
+                      .outcome = Outcome::kCouldNotMeasure,
+                      .nodes = {"spark-1", "spark-2"},
+                      .rails = {0}}};
+  EXPECT_DOUBLE_EQ(FindCableRates(MakePair(), report)[0].gbps.value_or(0), 108);
+}
+
 TEST(ChooseHeatColour, GoesFromRedAtAHalfToGreenAtWhatVerifyPasses) {
   EXPECT_EQ(ChooseHeatColour({.share = 0.2}), "#c62828");
   EXPECT_EQ(ChooseHeatColour({.share = 0.5}), "#c62828");

@@ -160,6 +160,183 @@ TEST(CompareReports, ACheckThatFailsAndDidNotIsWorseAlsoUnderAnOldFinding) {
   EXPECT_EQ(FindCode(today, yesterday), 0);
 }
 
+// As a node's log has them: what is well has none.
+Check MakeDrop(const std::string& source) {
+  return {.what = "firewall",
+          .from = "spark-1",
+          .subject = source,
+          .outcome = Outcome::kWarn,
+          .symptom = Symptom::kUfwDrops};
+}
+
+Check MakeDifference(const std::string& what) {
+  return {.what = "versions",
+          .from = "spark-2",
+          .subject = what,
+          .outcome = Outcome::kWarn,
+          .symptom = Symptom::kVersionsDiffer};
+}
+
+Finding MakeWarning(const std::string& code, const NodeName& node) {
+  return {.code = code, .outcome = Outcome::kWarn, .nodes = {node}};
+}
+
+TEST(CompareReports, ANewReasonForAFindingThatIsStillThereIsWorse) {
+  Report yesterday = MakeYesterday();
+  Report today = MakeToday();
+  yesterday.findings = today.findings = {MakeWarning("ufw-drops", "spark-1")};
+  yesterday.checks.push_back(MakeDrop("192.168.177.2"));
+  today.checks.push_back(MakeDrop("192.168.177.2"));
+  today.checks.push_back(MakeDrop("192.168.177.3"));
+  EXPECT_EQ(FindCode(yesterday, today), 6);
+  EXPECT_EQ(Compare(yesterday, today),
+            "homelab: 2026-11-24 03:12 UTC compared with 2026-11-23 03:12 UTC\n"
+            "worse: 1 check got worse\n"
+            "\n"
+            "checks that got worse\n"
+            "  firewall spark-1, 192.168.177.3  pass → warn\n"
+            "\n"
+            "findings that are still there\n"
+            "  warn ufw-drops  spark-1\n"
+            "\n"
+            "6 figures are the same: bandwidths within 5 %, times within 20 %\n");
+  EXPECT_EQ(FindCode(today, yesterday), 0);
+  EXPECT_EQ(FindCode(today, today), 0);
+}
+
+TEST(CompareReports, ASecondVersionThatDiffersIsWorseAndAlsoOneInPlaceOfAnother) {
+  Report yesterday = MakeYesterday();
+  Report today = MakeToday();
+  yesterday.findings = today.findings = {MakeWarning("versions-differ", "spark-2")};
+  yesterday.checks.push_back(MakeDifference("kernel"));
+  today.checks.push_back(MakeDifference("HCA firmware"));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(FindCode(yesterday, today), 6);
+    EXPECT_THAT(Compare(yesterday, today),
+                HasSubstr("worse: 1 check got worse\n"
+                          "\n"
+                          "checks that got worse\n"
+                          "  versions spark-2, HCA firmware  pass → warn\n"));
+    today.checks.push_back(MakeDifference("kernel"));
+  }
+}
+
+TEST(CompareReports, WhatANewFindingNamesIsNotListedTwice) {
+  Report yesterday = MakeYesterday();
+  yesterday.checks.push_back({.what = "port", .from = "spark-1", .rail = 0});
+  Report today = yesterday;
+  today.checks.push_back(MakeDrop("192.168.177.2"));
+  today.findings = {MakeWarning("ufw-drops", "spark-1")};
+  EXPECT_THAT(Compare(yesterday, today), HasSubstr("worse: 1 finding is new or worse\n"));
+}
+
+TEST(CompareReports, ACheckOfANodeARailOrALevelThatIsNewIsNotWorse) {
+  Report yesterday{.cluster = "homelab"};
+  yesterday.checks = {{.what = "port", .from = "spark-1", .rail = 0}};
+  const auto find = [&](const Check& check, VerifyLevel level) {
+    Report today = yesterday;
+    today.level = level;
+    today.checks.push_back(check);
+    return FindCode(yesterday, today);
+  };
+  Check lost{.what = "flaps", .from = "spark-1", .rail = 0, .outcome = Outcome::kWarn};
+  EXPECT_EQ(find(lost, VerifyLevel::kSsh), 6);
+  EXPECT_EQ(find(lost, VerifyLevel::kRdma), 0) << "of the facts of a higher level";
+  yesterday.level = VerifyLevel::kRdma;
+  EXPECT_EQ(find(lost, VerifyLevel::kNccl), 6) << "of facts that both levels have";
+  lost.rail = 1;
+  EXPECT_EQ(find(lost, VerifyLevel::kSsh), 0) << "of another rail";
+  lost.rail = 0;
+  lost.from = "spark-2";
+  EXPECT_EQ(find(lost, VerifyLevel::kSsh), 0) << "of another node";
+  lost.from = "spark-1";
+  lost.level = VerifyLevel::kPing;
+  EXPECT_EQ(find(lost, VerifyLevel::kSsh), 0) << "of another level";
+}
+
+TEST(CompareReports, AContainerThatWasStartedAgainIsNoNewReason) {
+  Report yesterday{.cluster = "homelab"};
+  yesterday.checks = {{.what = "container",
+                       .from = "spark-1",
+                       .subject = "0123456789ab",
+                       .outcome = Outcome::kWarn,
+                       .symptom = Symptom::kContainerNoRdma}};
+  Report today = yesterday;
+  today.checks[0].subject = "ba9876543210";
+  EXPECT_EQ(FindCode(yesterday, today), 0);
+}
+
+Report MakeInvalidWrite(Report report) {
+  report.checks[0].outcome = Outcome::kCouldNotMeasure;
+  report.checks[0].gbps = 260;
+  report.findings = {MakeFinding("measurement-invalid", Outcome::kCouldNotMeasure)};
+  return report;
+}
+
+TEST(CompareReports, AFigureThatCannotBeTrueCountsAsNotMeasured) {
+  const Report invalid = MakeInvalidWrite(MakeYesterday());
+  EXPECT_EQ(FindCode(invalid, MakeToday()), 0);
+  EXPECT_EQ(Compare(invalid, MakeToday()),
+            "homelab: 2026-11-24 03:12 UTC compared with 2026-11-23 03:12 UTC\n"
+            "nothing got worse\n"
+            "\n"
+            "findings that are gone\n"
+            "  could-not-measure measurement-invalid  spark-1, spark-2 on rail0\n"
+            "\n"
+            "4 figures are the same: bandwidths within 5 %, times within 20 %\n");
+  const Report now_invalid = MakeInvalidWrite(MakeToday());
+  EXPECT_EQ(FindCode(MakeYesterday(), now_invalid), 7);
+  EXPECT_EQ(Compare(MakeYesterday(), now_invalid),
+            "homelab: 2026-11-24 03:12 UTC compared with 2026-11-23 03:12 UTC\n"
+            "nothing got worse, as far as it was measured again\n"
+            "\n"
+            "findings that are new or worse since 2026-11-23 03:12 UTC\n"
+            "  could-not-measure measurement-invalid: spark-1, spark-2 on rail0\n"
+            "    13.2 Gb/s\n"
+            "    a cause\n"
+            "    a step\n"
+            "\n"
+            "no longer measured\n"
+            "  latency of write-alone spark-1 to spark-2 on rail0\n"
+            "  write-alone spark-1 to spark-2 on rail0\n"
+            "\n"
+            "4 figures are the same: bandwidths within 5 %, times within 20 %\n");
+}
+
+// With a test of NCCL that could not be measured, and the finding that says why.
+Report MakeUnmeasuredTest(Report report, double busbw, const std::string& code) {
+  report.nccl->figures[1].busbw = busbw;
+  report.checks.push_back({.level = VerifyLevel::kNccl,
+                           .what = "nccl-test",
+                           .from = "spark-1",
+                           .subject = report.nccl->figures[1].Name(),
+                           .outcome = Outcome::kCouldNotMeasure});
+  report.findings = {MakeFinding(code, Outcome::kCouldNotMeasure)};
+  report.findings[0].rails.clear();
+  return report;
+}
+
+TEST(CompareReports, ATestOfNcclThatCannotBeTrueCountsAsNotMeasured) {
+  const auto invalid = [](Report report) {
+    return MakeUnmeasuredTest(std::move(report), 48, "measurement-invalid");
+  };
+  EXPECT_EQ(FindCode(invalid(MakeYesterday()), MakeToday()), 0);
+  EXPECT_EQ(FindCode(MakeYesterday(), invalid(MakeToday())), 7);
+  EXPECT_THAT(Compare(MakeYesterday(), invalid(MakeToday())),
+              HasSubstr("no longer measured\n"
+                        "  NCCL all_reduce 1 GiB float\n"
+                        "\n"
+                        "5 figures are the same: bandwidths within 5 %, times within 20 %\n"));
+}
+
+TEST(CompareReports, AFigureWithNothingToJudgeItByIsComparedAllTheSame) {
+  const Report yesterday = MakeUnmeasuredTest(MakeYesterday(), 22, "links-unknown");
+  const Report today = MakeUnmeasuredTest(MakeToday(), 11, "links-unknown");
+  EXPECT_EQ(FindCode(yesterday, today), 6);
+  EXPECT_THAT(Compare(yesterday, today),
+              HasSubstr("  NCCL all_reduce 1 GiB float  22.0 → 11.0 GB/s  -50.0 %\n"));
+}
+
 TEST(CompareReports, WhatIsNoLongerMeasuredIsNoAnswer) {
   Report today = MakeToday();
   today.checks.pop_back();

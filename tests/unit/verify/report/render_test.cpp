@@ -189,6 +189,31 @@ TEST(Render, LongNamesBecomeNumbers) {
   EXPECT_THAT(text, testing::HasSubstr("  2 machine-room-spark-2  ok ok  -      ok ok"));
 }
 
+TEST(Render, TheMatrixOfJumboPingsShowsNoOtherCheckOfItsLevel) {
+  const auto make = [](std::string what, std::string from, std::string to, Outcome outcome) {
+    return Check{.level = VerifyLevel::kPing,
+                 .what = std::move(what),
+                 .from = std::move(from),
+                 .to = std::move(to),
+                 .rail = 0,
+                 .outcome = outcome};
+  };
+  const Report report{.cluster = "homelab",
+                      .checks = {make("jumbo-ping", "spark-1", "spark-2", Outcome::kFail),
+                                 make("neighbour", "spark-1", "spark-2", Outcome::kWarn),
+                                 make("jumbo-ping", "spark-2", "spark-1", Outcome::kPass),
+                                 make("neighbour", "spark-2", "spark-1", Outcome::kFail)}};
+  EXPECT_EQ(RenderReport(report),
+            "homelab · verify up to link\n"
+            "\n"
+            "jumbo ping, from row to column (rail0)\n"
+            "           spark-1  spark-2\n"
+            "  spark-1  -        FAIL\n"
+            "  spark-2  ok       -\n"
+            "\n"
+            "4 checks: 1 passed, 2 failed, 0 could not be measured, 0 skipped, 1 warning\n");
+}
+
 TEST(Render, ARingShowsTheRailsOfEachPair) {
   const Sample sample = Ring();
   EXPECT_THAT(RenderReport(MakeReport(sample, PassedChecks(sample))),

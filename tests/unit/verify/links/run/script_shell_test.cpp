@@ -91,6 +91,24 @@ TEST_F(VerifyScriptTest, APathThatLosesFullSizePacketsIsNotASilentOne) {
   EXPECT_EQ(checks[2].measured, "1500 bytes both ways");
 }
 
+TEST_F(VerifyScriptTest, APathThatLosesAPacketOnceIsMeasuredAgain) {
+  Program("ping",
+          "echo \"$*\" >>\"$D/pings\"\n"
+          "case \"$*\" in\n"
+          "  *'-M do'*'-c 3'*) echo '3 packets transmitted, 2 received, 33% packet loss' ;;\n"
+          "  *'-M do'*50.9) echo '10 packets transmitted, 10 received, 0% packet loss' ;;\n"
+          "  *'-M do'*) echo '10 packets transmitted, 7 received, 30% packet loss' ;;\n"
+          "  *) echo '2 packets transmitted, 1 received, 50% packet loss' ;;\n"
+          "esac\n");
+  NodeProbes probes{.from = "spark-1", .user = user_};
+  probes.paths = {{.address = "192.168.50.9", .mtu = 9000},
+                  {.address = "192.168.50.8", .mtu = 9000}};
+  const auto checks = Measure(probes);
+  EXPECT_THAT(Symptoms(checks), ElementsAre("", "path-loses-packets"));
+  EXPECT_EQ(checks[0].measured, "9000 bytes both ways");
+  EXPECT_EQ(checks[1].measured, "7 of 10 full-size packets came back");
+}
+
 // Names with an address, as the resolver of a node has them.
 constexpr std::string_view kResolver =
     "echo \"$*\" >>\"$D/lookups\"\n"

@@ -98,5 +98,36 @@ TEST(RunRdmaLevel, ALinkLocalRailWithoutAnAddressIsNotWrittenTo) {
   EXPECT_THAT(report.findings, testing::IsEmpty());
 }
 
+// Rails without an address are written to by no one; they are what is left to be named.
+TEST(RunRdmaLevel, ANeighbourThatIsOnlyAWarningKeepsNoRailFromBeingWrittenTo) {
+  Sample sample = OnSwitch(2);
+  MakeLinkLocal(sample, 0);
+  MakeLinkLocal(sample, 1);
+  for (const int rail : {0, 1}) sample.Link(1, rail).ipv4.clear();
+  const Fabric found = ApplyFoundAddresses(sample.fabric, sample.facts);
+  const auto reasons = [&](Outcome outcome) {
+    FakeNetwork network({});
+    NodePool pool(network.Dialer());
+    Report report;
+    report.checks = {{.level = VerifyLevel::kPing,
+                      .what = "neighbour",
+                      .from = "spark-1",
+                      .to = "spark-2",
+                      .rail = 0,
+                      .outcome = outcome}};
+    RunRdmaLevel(report, sample.cluster, found, sample.facts, pool, {});
+    std::set<std::string> whys;
+    for (const Check& check : report.checks) {
+      if (check.level == VerifyLevel::kRdma && check.rail) whys.insert(check.why);
+    }
+    return whys;
+  };
+  EXPECT_THAT(reasons(Outcome::kWarn),
+              testing::ElementsAre("spark-1 has no link-local address on rail0",
+                                   "spark-1 has no link-local address on rail1"));
+  EXPECT_THAT(reasons(Outcome::kFail),
+              testing::Contains("pings between spark-1 and spark-2 did not pass on rail0"));
+}
+
 }  // namespace
 }  // namespace reconciler

@@ -78,6 +78,23 @@ TEST(FormatVerifyMetrics, AReportHasItsCodeItsTimeItsCountsAndWhatWasMeasured) {
       "all_reduce 1 GiB float\"} 22500000000\n");
 }
 
+TEST(FormatVerifyMetrics, AFigureThatCannotBeTrueIsLeftOut) {
+  Report report = MakeMeasuredReport();
+  report.checks[1].outcome = Outcome::kCouldNotMeasure;
+  report.checks.push_back({.level = VerifyLevel::kNccl,
+                           .what = "nccl-test",
+                           .from = "spark-1",
+                           .subject = report.nccl->figures[0].Name(),
+                           .outcome = Outcome::kCouldNotMeasure});
+  EXPECT_THAT(FormatVerifyMetrics(report), HasSubstr("check=\"write-alone\""));
+  EXPECT_THAT(FormatVerifyMetrics(report), HasSubstr("test=\"all_reduce 1 GiB float\""));
+  report.findings.push_back({.code = "measurement-invalid",
+                             .outcome = Outcome::kCouldNotMeasure,
+                             .nodes = {"spark-1", "spark-2"}});
+  EXPECT_THAT(FormatVerifyMetrics(report), Not(HasSubstr("check=\"write-alone\"")));
+  EXPECT_THAT(FormatVerifyMetrics(report), Not(HasSubstr("test=\"all_reduce 1 GiB float\"")));
+}
+
 TEST(FormatVerifyMetrics, AReportWithoutATimeHasNoTimeOfItsOwn) {
   Report report = MakeMeasuredReport();
   report.run->began = "yesterday";
