@@ -311,7 +311,9 @@ class Run {
       return;
     }
     on_event_({EventType::kReverting, "", "", ""});
-    if (!RecordErrors(guard_.Revert(ListNodesInAStep()))) return;
+    const bool ended = RecordErrors(guard_.Revert(ListNodesInAStep()));
+    report_.revert_notes = guard_.revert_notes();
+    if (!ended) return;
     pool_.DropAll();
     Errors left;
     for (int reading = 0; reading < CountReadings(); ++reading) {
@@ -329,7 +331,15 @@ class Run {
           outcome != node->second.changes.end() && outcome->second == ChangeOutcome::kDone;
       if (done) report_.kept.push_back(change.Id());
     });
-    if (report_.reverted) on_event_({EventType::kReverted, "", "", ""});
+    if (report_.reverted) on_event_({EventType::kReverted, "", "", JoinRevertNotes()});
+  }
+
+  std::string JoinRevertNotes() const {
+    std::vector<std::string> lines;
+    for (const auto& [node, notes] : report_.revert_notes) {
+      for (const std::string& note : notes) lines.push_back(node + ": " + note);
+    }
+    return Join(lines, "; ");
   }
 
   // Nodes whose connection broke while they were running.

@@ -1,15 +1,25 @@
 # shellcheck shell=dash
 # Ends the apply whose journal is $J, for a controller that holds the node's lock.
 
+# Says on stderr what the revert said. Before it stands what the log has: the node may have reverted on its own, and a try
+# before this one may have kept something. Where the log takes no write, this one is not in it.
+revert_and_say() {
+  said=$(sh "$J/guard" revert)
+  ended=$?
+  [ $ended != 0 ] || tail -n 200 "$J/revert.log" >&2 2>/dev/null
+  [ -z "$said" ] || printf '%s\n' "$said" >&2
+  return $ended
+}
+
 # Not armed: nothing was changed.
 revert_if_armed() {
   [ -e "$J/guard" ] || exit 0
-  sh "$J/guard" revert
+  revert_and_say
 }
 
 # Says "commit" where the apply ended so.
 commit_unfinished() { sh "$J/guard" commit >&2 && echo commit; }
-revert_unfinished() { sh "$J/guard" revert >&2; }
+revert_unfinished() { revert_and_say; }
 check_peers() {
   case $(sh "$J/guard" watch query) in
     commit) commit_unfinished ;;

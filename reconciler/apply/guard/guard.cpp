@@ -21,12 +21,13 @@ Milliseconds ComputeRequestLimit(const GuardTimes& times) {
 }
 constexpr std::chrono::seconds kBetweenTries{3};
 
-Error MakeNodeError(const NodeName& node, const std::string& what, const ScriptReply& reply) {
-  const std::string last = FindLastLine(reply.err);
-  return {.kind = ErrorKind::kApply,
-          .message =
-              fmt::format("{}: exit {}{}", what, reply.exit_code, last.empty() ? "" : ": " + last),
-          .context = {node}};
+// `why`: printable; empty: the node did not say it.
+Error MakeNodeError(const NodeName& node, const std::string& what, const ScriptReply& reply,
+                    const std::string& why) {
+  return {
+      .kind = ErrorKind::kApply,
+      .message = fmt::format("{}: exit {}{}", what, reply.exit_code, why.empty() ? "" : ": " + why),
+      .context = {node}};
 }
 
 std::vector<std::string> ListNetdevs(const Fabric& fabric, const NodeName& node) {
@@ -111,7 +112,8 @@ Errors Guard::RunOnEveryNode(const std::string& what,
     const auto reply = sessions_.Run(node, request(node.name), ComputeRequestLimit(times_));
     const std::lock_guard lock(mutex);
     if (!reply || reply->exit_code != 0) {
-      errors.push_back(reply ? MakeNodeError(node.name, what, *reply) : reply.error());
+      errors.push_back(reply ? MakeNodeError(node.name, what, *reply, FindLastLine(reply->err))
+                             : reply.error());
     } else if (on_reply) {
       on_reply(node.name, *reply);
     }
@@ -221,25 +223,35 @@ Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request
   std::mutex mutex;
   NodeErrors thrown = ForEachNode(ListNodes(), [&](const NodeSpec& node) {
     // By then the node has ended it on its own, or never will.
-    const auto deadline =
-        std::chrono::steady_clock::now() +
-        std::chrono::seconds(times_.revert_after + times_.moment() * rounds_ + 60 +
-                             (in_a_step.contains(node.name) ? FindLongestStep(node.name) : 0));
-    for (;;) {
-      const auto reply = sessions_.RunAfresh(node, request, kGuardEndLimit);
-      if (reply && reply->exit_code == 0) return;
-      const bool decided_otherwise = reply && reply->exit_code == 3;
-      if (std::chrono::steady_clock::now() < deadline && !decided_otherwise) {
-        std::this_thread::sleep_for(kBetweenTries);
-        continue;
-      }
-      const std::lock_guard lock(mutex);
-      errors.push_back(reply ? MakeNodeError(node.name, what, *reply) : reply.error());
-      return;
-    }
+    const std::chrono::seconds limit(
+        times_.revert_after + times_.moment() * rounds_ + 60 +
+        (in_a_step.contains(node.name) ? FindLongestStep(node.name) : 0));
+    RevertNotes notes;
+    auto ended = EndOnNode(node, what, request, limit, notes);
+    const std::lock_guard lock(mutex);
+    if (!ended) errors.push_back(std::move(ended).error());
+    if (auto lines = notes.List(); !lines.empty()) revert_notes_[node.name] = std::move(lines);
   });
   AppendErrors(std::move(thrown), errors);
   return errors;
+}
+
+Result<void> Guard::EndOnNode(const NodeSpec& node, const std::string& what,
+                              const std::string& request, std::chrono::seconds limit,
+                              RevertNotes& notes) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  for (;;) {
+    const auto reply = sessions_.RunAfresh(node, request, kGuardEndLimit);
+    if (reply) notes.Read(reply->err);
+    if (reply && reply->exit_code == 0) return {};
+    const bool decided_otherwise = reply && reply->exit_code == 3;
+    if (std::chrono::steady_clock::now() < deadline && !decided_otherwise) {
+      std::this_thread::sleep_for(kBetweenTries);
+      continue;
+    }
+    return Fail(reply ? MakeNodeError(node.name, what, *reply, ExplainFailedEnd(reply->err))
+                      : reply.error());
+  }
 }
 
 }  // namespace reconciler

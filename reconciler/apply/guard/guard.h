@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "reconciler/apply/guard/beacon_proof.h"
 #include "reconciler/apply/guard/guard_script.h"
+#include "reconciler/apply/guard/revert_notes.h"
 #include "reconciler/apply/guard/revert_script.h"
 #include "reconciler/apply/steps/apply.h"
 #include "reconciler/model/plan.h"
@@ -20,7 +22,8 @@ namespace reconciler {
 // of one apply end the same way: committed where any of them has committed; a node that is ready
 // checks its peers' beacons, which need not be among `nodes`; others revert it. `whole`: these are
 // all nodes of the cluster, so that no one needs their beacons afterwards. Precondition: the nodes'
-// locks are held. Returns one line per node where there was something.
+// locks are held. Returns a line for each apply and node, and behind it what the revert there kept
+// elsewhere or lost.
 Result<std::vector<std::string>> EndUnfinishedApplies(const std::vector<const NodeSpec*>& nodes,
                                                       bool whole, Sessions& sessions);
 
@@ -61,6 +64,9 @@ class Guard {
   // running a step, which is progress for as long as the step may take.
   Errors Revert(const std::set<NodeName>& in_a_step = {});
 
+  // What that kept elsewhere or lost, of the nodes where there was something (see RevertNotes).
+  const std::map<NodeName, std::vector<std::string>>& revert_notes() const { return revert_notes_; }
+
   bool IsArmed() const { return !stages_.empty(); }
   std::set<NodeName> ListApplied() const;
 
@@ -75,6 +81,8 @@ class Guard {
   // Tried again, through new sessions, until the node has decided.
   Errors EndOnEveryNode(const std::string& what, const std::string& request,
                         const std::set<NodeName>& in_a_step = {});
+  Result<void> EndOnNode(const NodeSpec& node, const std::string& what, const std::string& request,
+                         std::chrono::seconds limit, RevertNotes& notes);
   int FindLongestStep(const NodeName& node) const;  // seconds
 
   const ClusterSpec& cluster_;
@@ -83,6 +91,7 @@ class Guard {
   GuardTimes times_;
   std::map<NodeName, std::vector<GuardedStage>> stages_ = {};  // of all passes, in order
   int rounds_ = 1;  // in which a cut-off node checks its peers, the most of any node
+  std::map<NodeName, std::vector<std::string>> revert_notes_ = {};
   std::jthread beat_ = {};
 };
 

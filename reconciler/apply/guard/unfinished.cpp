@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "reconciler/apply/guard/guard.h"
+#include "reconciler/apply/guard/revert_notes.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
 
@@ -46,7 +47,7 @@ Error MakeNotEndedError(const UnfinishedApply& one, const ScriptReply& reply) {
   return {.kind = ErrorKind::kApply,
           .message = fmt::format("the apply {} could not be ended: exit {}: {}",
                                  MakePrintable(one.apply_id), reply.exit_code,
-                                 MakePrintable(Trim(reply.err))),
+                                 ExplainFailedEnd(reply.err)),
           .context = {one.node->name},
           .hint = fmt::format("run `sh guard revert` in {} on the node and read what it says",
                               GetJournalDirectory(MakePrintable(one.apply_id)))};
@@ -113,12 +114,7 @@ class Ending {
         const auto reply =
             SendRequest(one, BuildEndUnfinishedRequest(one.apply_id, ChooseEnd(one, unfinished_)));
         if (!reply) return;
-        const bool commit = Trim(reply->out) == "commit";
-        const std::lock_guard lock(mutex_);
-        reports_.push_back(fmt::format("{}: an earlier apply was cut off and is {} now: {}",
-                                       node.name, commit ? "completed" : "reverted",
-                                       MakePrintable(one.apply_id)));
-        if (commit) committed_.push_back(one);
+        RecordEnd(one, *reply);
       }
     }));
   }
@@ -136,12 +132,32 @@ class Ending {
 
   std::optional<Error> error = {};
 
-  std::vector<std::string> TakeReports() {
+  std::vector<std::string> ListReports() {
     std::sort(reports_.begin(), reports_.end());
-    return std::move(reports_);
+    std::vector<std::string> lines;
+    for (const std::vector<std::string>& report : reports_) {
+      lines.insert(lines.end(), report.begin(), report.end());
+    }
+    return lines;
   }
 
  private:
+  void RecordEnd(const UnfinishedApply& one, const ScriptReply& reply) {
+    const NodeName& node = one.node->name;
+    const bool commit = Trim(reply.out) == "commit";
+    std::vector<std::string> report = {
+        fmt::format("{}: an earlier apply was cut off and is {} now: {}", node,
+                    commit ? "completed" : "reverted", MakePrintable(one.apply_id))};
+    RevertNotes notes;
+    if (!commit) notes.Read(reply.err);
+    for (const std::string& line : notes.List()) {
+      report.push_back(fmt::format("note: {}: {}", node, line));
+    }
+    const std::lock_guard lock(mutex_);
+    reports_.push_back(std::move(report));
+    if (commit) committed_.push_back(one);
+  }
+
   void RecordThrown(NodeErrors thrown) {
     if (!thrown.empty()) error = std::move(thrown.begin()->second);
   }
@@ -159,7 +175,7 @@ class Ending {
   Sessions& sessions_;
   const std::vector<UnfinishedApply>& unfinished_;
   std::mutex mutex_ = {};
-  std::vector<std::string> reports_ = {};
+  std::vector<std::vector<std::string>> reports_ = {};  // lines of each apply and node
   std::vector<UnfinishedApply> committed_ = {};
 };
 
@@ -180,7 +196,7 @@ Result<std::vector<std::string>> EndUnfinishedApplies(const std::vector<const No
   ending.EndAll();
   if (!ending.error && whole) ending.FinishAll();
   if (ending.error) return Fail(std::move(*ending.error));
-  return ending.TakeReports();
+  return ending.ListReports();
 }
 
 }  // namespace reconciler

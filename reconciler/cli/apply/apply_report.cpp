@@ -51,6 +51,9 @@ void PrintFailure(const ConvergeReport& report, int generation) {
   for (const auto& [name, node] : report.applied.nodes) std::cerr << FormatErrors(node.errors);
   std::cerr << FormatErrors(report.errors);
   for (const std::string& id : report.kept) std::cerr << "kept: " << MakePrintable(id) << '\n';
+  for (const auto& [node, notes] : report.revert_notes) {
+    for (const std::string& note : notes) std::cerr << fmt::format("note: {}: {}\n", node, note);
+  }
   if (report.reverted) {
     Say("not applied: every node reverted the plan, and reads as before\n");
     return;

@@ -198,6 +198,20 @@ def kept(trial, rest):
         raise Broken("\n".join([f"exit {trial.exit_code}, and below {folder} it is not as before:", *node_state.differences(was, now)]))
 
 
+def reported(trial, rest):
+    """reported NODE FILE: where the program says that all is as before, it names each text of another hand in that file that is kept in the
+    journal."""
+    node, path = rest.split()
+    if trial.exit_code not in (4, 130):
+        return
+    texts = trial.pair.lab.sh(node, "cd /var/lib/spark-reconcile/journal && cd \"$(ls -t | head -n 1)\" && for step in [0-9]*; do "
+                                    f"[ ! -e $step/foreign ] || [ \"$(cat $step/path)\" != {path} ] || echo \"$PWD/$step/foreign\"; done")
+    for text in texts.splitlines():
+        wanted = f"note: spark-{node}: {path} was changed by another program: its text is kept in {text}\n"
+        if wanted not in trial.controller.said():
+            raise Broken(f"exit {trial.exit_code}, and nothing says that {text} of spark-{node} has another hand's text\n{trial.controller.said()}")
+
+
 def already_before(trial, rest):
     """already-before NODE: waits until it is as before but for the guard, with nothing repaired yet and nothing written down."""
     def is_guards(name):

@@ -64,7 +64,11 @@ class ConvergeBeaconsTest : public testing::Test {
           if (reverting) return MakePlanWith(changes_);
           return HasStep("commit") ? MakePlanWith(left_) : MakePlanWith({});
         },
-        [&](const Event& event) { reverting |= event.type == EventType::kReverting; }, options);
+        [&](const Event& event) {
+          reverting |= event.type == EventType::kReverting;
+          if (event.type == EventType::kReverted) reverted_.push_back(event.detail);
+        },
+        options);
   }
 
   ScriptReply Answer(const NodeName& node, const std::string& request, const std::string& nonce) {
@@ -83,7 +87,10 @@ class ConvergeBeaconsTest : public testing::Test {
         steps_.push_back("commit");
         if (node == refuses_) reply.exit_code = 3;
       }
-      if (line == "revert_if_armed") steps_.push_back("revert");
+      if (line == "revert_if_armed") {
+        steps_.push_back("revert");
+        if (reverts_.contains(node)) reply = reverts_.at(node);
+      }
     }
     return reply;
   }
@@ -116,6 +123,8 @@ class ConvergeBeaconsTest : public testing::Test {
   std::map<NodeName, std::string> found_ = {};
   std::map<NodeName, std::string> found_first_ = {};  // by its first look, where that differs
   std::map<NodeName, int> looks_ = {};
+  std::map<NodeName, ScriptReply> reverts_ = {};  // how nodes answer the request to revert
+  std::vector<std::string> reverted_ = {};        // details of the event that says so
   std::mutex mutex_ = {};
   std::vector<std::string> steps_ = {};  // of both nodes, in order
 };
@@ -147,6 +156,40 @@ TEST_F(ConvergeBeaconsTest, WhereOneNodeReachesNoBeaconNoNodeRecordsItsIntent) {
   EXPECT_EQ(steps_.size(), 14u);
   EXPECT_THAT(steps_, Not(Contains("record_intent")));
   EXPECT_EQ(steps_.back(), "revert");
+}
+
+TEST_F(ConvergeBeaconsTest, WhatTheRevertOfANodeKeptElsewhereIsInTheReportAndInTheEvent) {
+  found_["spark-2"] = Find("spark-1", "silent", "silent");
+  const std::string kept =
+      "/etc/hosts was changed by another program: its text is kept in /j/0/foreign";
+  const std::string lost = "lost since the apply began: address dev lo 203.0.113.7/32";
+  reverts_["spark-1"] = {.err = kept + "\n" + lost + "\nreverted\n"};
+  reverts_["spark-2"] = {.err = "reverted\n"};
+  const ConvergeReport report = Run();
+  EXPECT_TRUE(report.reverted);
+  EXPECT_EQ(report.revert_notes,
+            (std::map<NodeName, std::vector<std::string>>{{"spark-1", {kept, lost}}}));
+  EXPECT_THAT(reverted_, ElementsAre("spark-1: " + kept + "; spark-1: " + lost));
+}
+
+// Exit code 3: it is not tried again.
+TEST_F(ConvergeBeaconsTest, WhatANodeCouldNotRevertIsInItsError) {
+  found_["spark-2"] = Find("spark-1", "silent", "silent");
+  const std::string kept =
+      "/etc/hosts was changed by another program: its text is kept in /j/0/foreign";
+  reverts_["spark-2"] = {
+      .exit_code = 3,
+      .err = kept +
+             "\ncannot set back: as  timeout -k 2 30 ip link set dev enp1s0f1np1 mtu 1500\n"
+             "revert-failed\n"};
+  const ConvergeReport report = Run();
+  EXPECT_FALSE(report.reverted);
+  EXPECT_EQ(FormatError(report.errors.back()),
+            "spark-2: the plan could not be reverted: exit 3: cannot set back: as  timeout -k 2 30 "
+            "ip link set dev enp1s0f1np1 mtu 1500\n");
+  EXPECT_EQ(report.revert_notes,
+            (std::map<NodeName, std::vector<std::string>>{{"spark-2", {kept}}}));
+  EXPECT_THAT(reverted_, testing::IsEmpty());
 }
 
 TEST_F(ConvergeBeaconsTest, ABeaconThatIsSilentAtFirstIsShownAndLookedForAgain) {

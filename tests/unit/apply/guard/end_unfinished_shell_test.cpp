@@ -2,6 +2,7 @@
 // guard.
 #include <gtest/gtest.h>
 
+#include "reconciler/apply/guard/revert_notes.h"
 #include "tests/unit/apply/guard/guard_machine.h"
 
 namespace reconciler {
@@ -20,6 +21,27 @@ class EndUnfinished : public GuardMachine {
   ScriptReply Request(const std::string& request) {
     return RunRequest(Adapt(request), MakeNonce());
   }
+  ScriptReply Revert() {
+    return Request(BuildRevertRequest("/var/lib/spark-reconcile/journal/0123456789abcdef"));
+  }
+  // The guard proper, of an apply that wrote one file by its first step.
+  void SetRealGuard(const Change& change) {
+    const auto put = [&](const std::string& name, const std::string& text) {
+      Put("state/journal/0123456789abcdef/" + name, text);
+    };
+    put("0/path", Path("etc/hosts"));
+    put("0/before", "old\n");
+    put("0/new", "new\n");
+    put("0/begun", "");
+    put("order", "1\n");
+    put("state", "armed\n");
+    put("guard", Adapt(BuildGuardScript(Journal(), {{.changes = {change}}})));
+  }
+  static std::vector<std::string> ListNotes(const ScriptReply& reply) {
+    RevertNotes notes;
+    notes.Read(reply.err);
+    return notes.List();
+  }
   ScriptReply End(UnfinishedEnd end) {
     return Request(BuildEndUnfinishedRequest("0123456789abcdef", end));
   }
@@ -27,8 +49,7 @@ class EndUnfinished : public GuardMachine {
 };
 
 TEST_F(EndUnfinished, AnApplyThatWasNotArmedChangedNothing) {
-  const ScriptReply reply =
-      Request(BuildRevertRequest("/var/lib/spark-reconcile/journal/0123456789abcdef"));
+  const ScriptReply reply = Revert();
   EXPECT_EQ(reply.exit_code, 0) << reply.err;
 }
 
@@ -36,11 +57,46 @@ TEST_F(EndUnfinished, AnArmedOneIsRevertedByItsGuardWhichSaysWhetherItSucceeded)
   for (const int exit_code : {0, 1}) {
     SetGuard("exit " + std::to_string(exit_code));
     Put("calls", "");
-    const ScriptReply reply =
-        Request(BuildRevertRequest("/var/lib/spark-reconcile/journal/0123456789abcdef"));
+    const ScriptReply reply = Revert();
     EXPECT_EQ(reply.exit_code, exit_code);
     EXPECT_EQ(ListCalls(), "revert\n");
   }
+}
+
+TEST_F(EndUnfinished, WhatARevertSaysIsOnStderrBehindTheLogOfOneThatSucceeded) {
+  Put("state/journal/0123456789abcdef/revert.log", "a try before\nrevert-failed\n");
+  for (const auto& [exit_code, log] : {std::pair(0, "a try before\nrevert-failed\n"), {1, ""}}) {
+    SetGuard("echo its own words\nexit " + std::to_string(exit_code));
+    const ScriptReply reply = Revert();
+    EXPECT_EQ(reply.exit_code, exit_code);
+    EXPECT_EQ(reply.out, "");
+    EXPECT_EQ(reply.err, log + std::string("its own words\n"));
+  }
+}
+
+// At its deadline, before the controller's request came.
+TEST_F(EndUnfinished, WhatTheNodesOwnRevertKeptIsSaidToTheControllerToo) {
+  SetRealGuard({.actions = {RemoveFile{Path("etc/hosts")}}});
+  Put("etc/hosts", "new\n10.1.2.3 nas\n");
+  const std::vector<std::string> notes = {Path("etc/hosts") +
+                                          " was changed by another program: its text is kept in " +
+                                          Journal() + "/0/foreign"};
+  for (const std::string how : {"the request's own", "the node's"}) {
+    const ScriptReply reply = Revert();
+    EXPECT_EQ(reply.exit_code, 0) << reply.err;
+    EXPECT_EQ(reply.out, "");
+    EXPECT_EQ(ListNotes(reply), notes) << how;
+  }
+  EXPECT_EQ(Get(Path("etc/hosts")), "old\n");
+}
+
+TEST_F(EndUnfinished, AValueThatCannotBeSetBackIsNamed) {
+  SetRealGuard({.actions = {RemoveFile{Path("etc/hosts")}},
+                .revert = {RunCommand{.argv = {"false", "mtu 1500"}, .must_succeed = true}}});
+  Put("etc/hosts", "new\n");
+  const ScriptReply reply = Revert();
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_EQ(ExplainFailedEnd(reply.err), "cannot set back: as  timeout -k 2 30 false mtu 1500");
 }
 
 TEST_F(EndUnfinished, CommitIsSaidWhereTheGuardHasCommitted) {
@@ -57,11 +113,12 @@ TEST_F(EndUnfinished, CommitIsSaidWhereTheGuardHasCommitted) {
   EXPECT_EQ(reply.out, "");
 }
 
-TEST_F(EndUnfinished, ARevertSaysNothing) {
-  SetGuard("echo its own words");
+TEST_F(EndUnfinished, ARevertIsNoCommitWhateverItSays) {
+  SetGuard("echo commit");
   const ScriptReply reply = End(UnfinishedEnd::kRevert);
   EXPECT_EQ(reply.exit_code, 0);
   EXPECT_EQ(reply.out, "");
+  EXPECT_EQ(reply.err, "commit\n");
   EXPECT_EQ(ListCalls(), "revert\n");
 }
 

@@ -54,6 +54,15 @@ TEST_F(EndUnfinishedApplies, WhatBecameOfItIsSaid) {
                 "spark-1: an earlier apply was cut off and is completed now: 0123456789abcdef"});
 }
 
+TEST_F(EndUnfinishedApplies, WhatItsRevertKeptElsewhereIsNamedBehindIt) {
+  const std::string kept =
+      "/etc/hosts was changed by another program: its text is kept in /j/0/foreign";
+  EXPECT_EQ(End(List("none"), {.err = kept + "\nreverted\n"}).value(),
+            (std::vector<std::string>{
+                "spark-1: an earlier apply was cut off and is reverted now: 0123456789abcdef",
+                "note: spark-1: " + kept}));
+}
+
 TEST_F(EndUnfinishedApplies, JournalsThatCannotBeReadAreAnError) {
   const auto ended = End({.exit_code = 2, .err = "sh: I/O error\n"});
   ASSERT_FALSE(ended);
@@ -80,6 +89,15 @@ TEST_F(EndUnfinishedApplies, OneThatCannotBeEndedNamesItsGuard) {
             "/etc/hosts\n"
             "  hint: run `sh guard revert` in /var/lib/spark-reconcile/journal/0123456789abcdef on "
             "the node and read what it says\n");
+}
+
+TEST_F(EndUnfinishedApplies, WhatCouldNotBeRevertedIsNamedAndNotTheStateBehindIt) {
+  const auto ended = End(List("revert"), {.exit_code = 1,
+                                          .err = "exit 1: as  timeout -k 2 30 ip link\n"
+                                                 "cannot restore /etc/hosts\nrevert-failed\n"});
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().message,
+            "the apply 0123456789abcdef could not be ended: exit 1: cannot restore /etc/hosts");
 }
 
 TEST_F(EndUnfinishedApplies, OneThatIsNotEndedInTimeIsNamed) {

@@ -90,6 +90,23 @@ TEST(PrintOutcome, WhatARevertKeepsIsListed) {
             "kept: spark-1/user/\\x1b[31mx\n");
 }
 
+TEST(PrintOutcome, WhatTheRevertOfANodeKeptElsewhereIsItsNote) {
+  ConvergeReport report = MakeFailedReport();
+  report.reverted = true;
+  report.revert_notes["spark-2"] = {
+      "/etc/hosts was changed by another program: its text is kept in /j/0/foreign",
+      "cannot restore /home/ada/.ssh/config"};
+  const Printed printed = CaptureOutcome(report);
+  EXPECT_EQ(printed.err,
+            "spark-1: cannot write /etc/a\n"
+            "a check failed\n"
+            "  hint: try again\n"
+            "note: spark-2: /etc/hosts was changed by another program: its text is kept in "
+            "/j/0/foreign\n"
+            "note: spark-2: cannot restore /home/ada/.ssh/config\n");
+  EXPECT_EQ(printed.out, "not applied: every node reverted the plan, and reads as before\n");
+}
+
 TEST(PrintOutcome, AMixedEndNamesEachNodeAndTheWayBack) {
   ConvergeReport report = MakeFailedReport();
   report.ends = {{"spark-1", NodeEnd::kMixed},
