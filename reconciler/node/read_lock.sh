@@ -13,7 +13,7 @@ case $shell in
     exit 0
     ;;
 esac
-[ "$(readlink "/proc/$shell/fd/9")" = "$D/lock" ] || { echo free; exit 0; }
+[ "/proc/$shell/fd/9" -ef "$D/lock" ] || { echo free; exit 0; }
 read -r until <"$D/lease.until"
 read -r up _ </proc/uptime
 echo "held $shell ${until:--} ${up%.*}"

@@ -15,7 +15,7 @@ end_when_silent() {
   while [ "$left" -gt 0 ]; do
     sleep "$left" & pause=$!
     wait "$pause"
-    [ "$(readlink "/proc/$$/fd/9")" = "$D/lock" ] || exit
+    [ "/proc/$$/fd/9" -ef "$D/lock" ] || exit # also where a link leads to $D
     if read -r found <"$D/lease.until"; then until=$found; unread=0; else unread=$((unread + 1)); fi
     uptime; left=$((until + PATIENCE - up))
     # Half written at this moment, it is read again; on a full disk it may stay so.

@@ -68,8 +68,10 @@ arm() { # NETDEV…
   # From here on the guard removes what stands outside the journal. Nothing runs the unit before the link is there.
   units=/etc/systemd/system
   at_boot=$UNIT-boot.service
-  (umask 022; printf '%s' "$BOOT" >"$units/$at_boot" &&
-    { [ -d "$units/sysinit.target.wants" ] || mkdir -p "$units/sysinit.target.wants"; }) && sync "$units/$at_boot" || exit 1
+  # A later pass leaves it as it is: cut off in a write, it would be empty, and systemd takes an empty unit for a masked one.
+  (umask 022
+    { [ -n "$again" ] && [ -s "$units/$at_boot" ] || printf '%s' "$BOOT" >"$units/$at_boot"; } &&
+      { [ -d "$units/sysinit.target.wants" ] || mkdir -p "$units/sysinit.target.wants"; }) && sync "$units/$at_boot" || exit 1
   ln -sfn "../$at_boot" "$units/sysinit.target.wants/$at_boot" && sync "$units/sysinit.target.wants" "$J" || exit 1
   # shellcheck disable=SC2086 # several words
   { [ -n "$again" ] && is_watched; } || {

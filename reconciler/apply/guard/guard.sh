@@ -62,8 +62,11 @@ superseded() {
   return 1
 }
 
+# It is gone from the disk before the journal says how the apply ended.
 remove_boot_unit() {
-  rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service"
+  units=/etc/systemd/system
+  rm -f "$units/sysinit.target.wants/$UNIT-boot.service" "$units/$UNIT-boot.service" || return 1
+  for folder in "$units/sysinit.target.wants" "$units"; do [ ! -d "$folder" ] || sync "$folder" || return 1; done
 }
 
 # ---- revert. Argument: guard (run by watch), boot, or none. Exit code 0: every file is as it was. `scope` is what it does:
@@ -75,7 +78,9 @@ remove_boot_unit() {
 
 # Where there is no room for a copy, the journal's own is moved back; below a home the file is overwritten in its place.
 restore() { # DIRECTORY
-  d=$1; load_target || return 1
+  d=$1
+  # Where staging was cut off, a step may have no path or home yet. It changed nothing.
+  load_target || { [ ! -e "$d/begun" ]; return; }
   # Of a write that power loss cut off, or in a folder that takes no change for a while.
   [ -n "$user" ] || rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? || return 1
   [ -e "$d/begun" ] || return 0
@@ -96,7 +101,7 @@ restore() { # DIRECTORY
 }
 move_back() {
   if [ -n "$user" ]; then put_home "$d/before" overwrite
-  else [ "$(stat -c %d "$d/before")" = "$(stat -c %d "${T%/*}")" ] && mv -fT -- "$d/before" "$T"; fi
+  else [ "$(stat -c %d "$d/before")" = "$(stat -c %d "${T%/*}")" ] && mv -fT -- "$d/before" "$T" && sync "${T%/*}"; fi
 }
 # What a write left that power loss cut off, and the folders that were not there, where they are empty.
 tidy_home() { request_home /dev/null tidy "$below" "$(cat "$d/absent" 2>/dev/null)" || :; }
@@ -133,8 +138,7 @@ restore_all() {
 # second copy, the trial's own makes it.
 restore_own_generated() {
   for d in "$J"/generated/*; do
-    [ -e "$d/path" ] || continue
-    read_text "$d/path"; T=$text
+    read_text "$d/path" && T=$text || continue # of a pass that was cut off
     if [ ! -e "$d/before" ]; then rm -f -- "$T"
     else same "$d/before" "$T" || put "$d/before" "$T" || { rm -f -- "$T"; put "$d/before" "$T"; }; fi 2>/dev/null ||
       { say "cannot restore $T"; failed=1; }
@@ -445,7 +449,7 @@ later() { # SECONDS; where no timer can be had nothing stays undecided
 
 end_holder() {
   holder=$(cat "$J/holder")
-  [ "$(readlink "/proc/$holder/fd/9")" = "$D/lock" ] || return 0
+  [ "/proc/$holder/fd/9" -ef "$D/lock" ] || return 0
   note 'no sign of life: its shell is ended'
   end_shell "$holder"
 }
@@ -467,7 +471,8 @@ put_on_trial() {
 watch_at_boot() {
   rm -f "$D/lease" "$D/lease.until" # of a shell from before the restart
   case $(decision),$(state) in
-    commit,finished) exit 0 ;;
+    commit,finished) remove_boot_unit; exit ;;
+    revert,reverted) is_volatile || { remove_boot_unit; exit; } ;;
     commit,*)
       # This boot's generators read the files from before the commit.
       [ "$(state)" = committed ] || superseded || put_on_trial

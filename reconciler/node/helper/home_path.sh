@@ -109,5 +109,6 @@ put_target() { # FILE
   if [ -z "$user" ]; then put "$1" "$T"; else put_home "$1"; fi
 }
 remove_target() {
-  if [ -z "$user" ]; then rm -f -- "$T"; else request_home /dev/null remove "$below"; fi
+  if [ -z "$user" ]; then rm -f -- "$T" && { [ ! -d "${T%/*}" ] || sync "${T%/*}"; }
+  else request_home /dev/null remove "$below"; fi
 }

@@ -95,7 +95,7 @@ remove_file() { # STEP PATH
     read_text "$d/trial" && to=$text && make_folder "${to%/*}" && true >"$to"
   else
     sync "$d/begun" "$d" || return 1
-    if [ -n "$user" ]; then remove_target || say "$answer"; else remove_target && sync "${T%/*}"; fi
+    if [ -n "$user" ]; then remove_target || say "$answer"; else remove_target; fi
   fi
 }
 
@@ -193,6 +193,15 @@ end_activation() { find_lost rule; restore_outside rule; remove_empty; }
 
 heartbeat() { undecided && progress 0; }
 
+# What is immutable or mounted can neither be replaced nor removed, and takes no link either. The link has the name of the
+# prepared copy, so that a revert removes what is left of it. (Without links dpkg could not replace a file either.)
+is_replaceable() {
+  [ -e "$T" ] || return 0
+  beside=$(prepared)
+  why=$({ rm -f -- "$beside" && ln -- "$T" "$beside" && rm -f -- "$beside"; } 2>&1) ||
+    say "$T cannot be replaced or removed: ${why##*: } (lsattr shows whether it is immutable, findmnt whether it is mounted)"
+}
+
 # The last look before a commit: every file is as this apply left it, and what was on trial lies
 # ready beside its target, so that the commit itself only renames.
 prepare() {
@@ -205,7 +214,7 @@ prepare() {
     case $seen in *"|$T|"*) continue ;; esac # a later pass wrote it again
     seen="$seen$T|"
     if [ -e "$d/trial" ]; then
-      unmoved || return 1
+      unmoved && is_replaceable || return 1
       [ -e "$d/new" ] || continue
       read_text "$d/trial" && to=$text || return 1
       same "$d/new" "$to" || say "$to was changed by another program meanwhile" || return 1

@@ -151,6 +151,42 @@ TEST_F(GuardScriptTest, ARevertThatReloadsSystemdLeavesEveryNetworkFileItsInode)
   EXPECT_EQ(inode(), before);
 }
 
+// A full disk or a power loss leaves names that are empty.
+TEST_F(GuardScriptTest, OnlyAStepThatHadBegunNeedsItsPathToBeReverted) {
+  Put("etc/x", "before");
+  const Change change = Write(Path("etc/x"), "after");
+  Apply(change);
+  const std::string step = "journal/0123456789abcdef/1";
+  Put(step + "/path", "");
+  Put(step + "/begun", "");
+  EXPECT_EQ(Revert(change).exit_code, 1);
+  EXPECT_EQ(Get(Journal() + "/state"), "revert-failed\n");
+  std::filesystem::remove(Path(step + "/begun"));
+  EXPECT_EQ(Revert(change).exit_code, 0);
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+  EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");
+}
+
+TEST_F(GuardScriptTest, AStepWithoutAHomeThatHadNotBegunIsNotReverted) {
+  Put("etc/x", "before");
+  const Change change = Write(Path("etc/x"), "after");
+  Apply(change);
+  Put("journal/0123456789abcdef/1/path", Path("home/x"));
+  Put("journal/0123456789abcdef/1/home", "");
+  EXPECT_EQ(Revert(change).exit_code, 0);
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+}
+
+TEST_F(GuardScriptTest, AGeneratedFileWithoutAPathIsNotRestored) {
+  Put("etc/x", "before");
+  const Change change = Write(Path("etc/x"), "after");
+  Apply(change);
+  Put("journal/0123456789abcdef/generated/0/path", "");
+  Put("journal/0123456789abcdef/generated/0/before", "generated before");
+  EXPECT_EQ(Revert(change).out, "reverted\n");
+  EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");
+}
+
 TEST_F(GuardScriptTest, NoNodeIsReadyToCommitThatLostAnAddressOutsideTheFabric) {
   std::filesystem::create_directories(Journal());
   std::ofstream(Journal() + "/outside") << "address -4 dev lo 203.0.113.7/32\n";
@@ -173,6 +209,14 @@ class TrialTest : public GuardScriptTest {
   }
   ScriptReply Request(const std::string& calls) {
     return RunRequest("J=" + QuoteForShell(Journal()) + "\nmkdir -p \"$J\"\n" + calls, MakeNonce());
+  }
+  ScriptReply TryRemoval() {
+    return Request(fmt::format("stage_remove 0 {0} {1} && remove_file 0 {0}",
+                               QuoteForShell(Path("etc/x")), QuoteForShell(Path("run/x"))));
+  }
+  std::string CountLinksAndNeighbours() {
+    return fmt::format("{} links, {} neighbours", std::filesystem::hard_link_count(Path("etc/x")),
+                       std::distance(std::filesystem::directory_iterator(Path("etc")), {}) - 1);
   }
   ScriptReply Commit() {
     std::ofstream(Journal() + "/guard") << BuildGuardScript(Journal(), {});
@@ -236,6 +280,54 @@ TEST_F(TrialTest, AnEditDuringTheTrialForbidsTheCommit) {
   const ScriptReply reply = Request("prepare");
   EXPECT_EQ(reply.exit_code, 1);
   EXPECT_EQ(reply.err, Path("etc/x") + " was changed by another program meanwhile\n");
+}
+
+// As the kernel does for a file that is immutable. For one that is mounted it is another error.
+TEST_F(TrialTest, AFileThatTheCommitCouldNotReplaceOrRemoveForbidsIt) {
+  const std::string refusal =
+      "ln() { echo \"ln: failed to create hard link 'a' => 'b': Operation not permitted\" >&2; "
+      "return 1; }\n";
+  const auto expect_refused = [&] {
+    const ScriptReply reply = Request(refusal + "prepare");
+    EXPECT_EQ(reply.exit_code, 1);
+    EXPECT_EQ(reply.err, Path("etc/x") +
+                             " cannot be replaced or removed: Operation not permitted (lsattr "
+                             "shows whether it is immutable, findmnt whether it is mounted)\n");
+    EXPECT_EQ(Get(Path("etc/x")), "before");
+    EXPECT_EQ(CountLinksAndNeighbours(), "1 links, 0 neighbours");
+    EXPECT_EQ(Request("prepare").exit_code, 0);
+  };
+  Put("etc/x", "before");
+  EXPECT_EQ(Try("after").exit_code, 0);
+  expect_refused();
+  EXPECT_EQ(CountLinksAndNeighbours(), "1 links, 1 neighbours")
+      << "the copy that the commit renames";
+  for (const char* name : {"journal", "run", "etc"}) std::filesystem::remove_all(Path(name));
+  Put("etc/x", "before");
+  EXPECT_EQ(TryRemoval().exit_code, 0);
+  expect_refused();
+  EXPECT_EQ(CountLinksAndNeighbours(), "1 links, 0 neighbours");
+  EXPECT_EQ(Commit().exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("etc/x")));
+}
+
+TEST_F(TrialTest, AnAbsentFileCanBeWrittenWithoutALink) {
+  EXPECT_EQ(Try("after").exit_code, 0);
+  EXPECT_EQ(Request("ln() { return 1; }\nprepare").exit_code, 0);
+  EXPECT_EQ(Commit().exit_code, 0);
+  EXPECT_EQ(Get(Path("etc/x")), "after");
+}
+
+TEST_F(TrialTest, ALinkThatPowerLossLeftIsNeitherWrittenThroughNorCommitted) {
+  Put("etc/x", "before");
+  Try("after");
+  const std::string link = Path("etc/.spark-reconcile.0123456789abcdef.0");
+  std::filesystem::create_hard_link(Path("etc/x"), link);
+  EXPECT_EQ(Request("prepare").exit_code, 0);
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+  EXPECT_EQ(Get(link), "after");
+  EXPECT_EQ(Commit().exit_code, 0);
+  EXPECT_EQ(Get(Path("etc/x")), "after");
 }
 
 TEST_F(TrialTest, WhereSomeoneElsesFileStandsNothingIsTried) {

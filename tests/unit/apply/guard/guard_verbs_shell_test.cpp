@@ -54,6 +54,7 @@ enum class Deed {
   kFinished,
   kFinishedWhole,
   kNothing,
+  kBootUnitRemoved,
   kRefused,
   kTimer,
   kCommittedTimer
@@ -83,9 +84,10 @@ const VerbRow kTable[] = {
       kFinished, kNothing},
      {kRefused, kRefused, kRefused, kRefused, kNothing, kRefused, kRefused, kFinished, kNothing}},
     {"watch boot",
-     {kReverted, kTimer, kReverted, kReverted, kNothing, kCommittedTimer, kCommittedTimer, kTimer,
-      kNothing},
-     {kRefused, kRefused, kRefused, kRefused, kNothing, kTimer, kTimer, kTimer, kNothing}},
+     {kReverted, kTimer, kReverted, kReverted, kBootUnitRemoved, kCommittedTimer, kCommittedTimer,
+      kTimer, kBootUnitRemoved},
+     {kRefused, kRefused, kRefused, kRefused, kBootUnitRemoved, kTimer, kTimer, kTimer,
+      kBootUnitRemoved}},
     {"watch query",
      {kReverted, kReverted, kNothing, kNothing, kNothing, kNothing, kNothing, kNothing, kNothing},
      {kRefused, kRefused, kNothing, kNothing, kNothing, kNothing, kNothing, kNothing, kNothing}},
@@ -182,6 +184,7 @@ class GuardVerbs : public GuardMachine {
         wanted = {kNew, "finished"};
         break;
       case kNothing:
+      case kBootUnitRemoved:
         break;
       case kRefused:
         wanted.exit_code = 3;
@@ -197,7 +200,8 @@ class GuardVerbs : public GuardMachine {
     EXPECT_EQ(State(), wanted.state + "\n");
     EXPECT_EQ(reply.exit_code, wanted.exit_code) << reply.out << reply.err;
     EXPECT_EQ(std::filesystem::exists(Path("timers")), wanted.timer);
-    const bool ended = deed == kReverted || deed == kFinished || deed == kFinishedWhole;
+    const bool ended = deed == kReverted || deed == kFinished || deed == kFinishedWhole ||
+                       deed == kBootUnitRemoved;
     EXPECT_EQ(HasBootUnit(), !ended);
   }
 };
@@ -352,6 +356,38 @@ TEST_F(GuardVerbs, WhatAnApplySetAsideIsDeletedWhenItIsFinishedAndNotBefore) {
   set_aside(kStates[7]);
   EXPECT_EQ(Call("finish").exit_code, 0);
   EXPECT_FALSE(std::filesystem::exists(Path("opt/nccl")));
+}
+
+TEST_F(GuardVerbs, WhatARevertRemovesIsGoneFromTheDiskBeforeTheJournalSaysSo) {
+  Make(kStates[0], false);
+  std::filesystem::rename(Journal() + "/0/before", Journal() + "/0/absent");
+  Program("sync", "echo \"$*\" >>" + QuoteForShell(Path("syncs")));
+  EXPECT_EQ(Call("revert").exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("etc/in-place")));
+  const std::string syncs = Get(Path("syncs"));
+  const auto file = syncs.find("\n" + Path("etc") + "\n");
+  const auto unit = syncs.find("\n" + Path("units") + "\n");
+  const auto state = syncs.find("\n" + Journal() + "/state\n");
+  EXPECT_LT(file, unit) << syncs;
+  EXPECT_LT(unit, state) << syncs;
+  EXPECT_NE(state, std::string::npos) << syncs;
+}
+
+// A power loss in a write would leave an empty unit, and systemd runs none.
+TEST_F(GuardVerbs, ALaterPassWritesTheBootUnitOnlyWhereItIsEmpty) {
+  const std::string unit = "units/spark-reconcile-guard-0123456789abcdef-boot.service";
+  const auto arm = [&](const std::string& found) {
+    Put(unit, found);
+    const ScriptReply reply = Run(Adapt(BuildScriptPreamble("n") + BuildNodeHelper() +
+                                        "note() { :; }\nD=/var/lib/spark-reconcile\n(\n" +
+                                        BuildArmRequest(Journal(), {}, {}) + ")\n"));
+    EXPECT_EQ(reply.exit_code, 0) << reply.err;
+    return Get(Path(unit));
+  };
+  const std::string text = arm("of someone else");
+  EXPECT_THAT(text, testing::HasSubstr("\nExecStart=/bin/sh "));
+  EXPECT_EQ(arm("as it is"), "as it is");
+  EXPECT_EQ(arm(""), text);
 }
 
 // A clock that went back makes the newest journal the oldest by its time.
