@@ -40,7 +40,7 @@ CarriedByPeer ListCarried(const Report& report, const NodeName& node, const std:
   for (const Check& check : report.checks) {
     if (check.level != VerifyLevel::kRdma || !check.gbps || !check.rail) continue;
     if ((is_sent ? check.from : check.to) != node || !rails.contains(*check.rail)) continue;
-    if (IsInvalid(report, check)) continue;
+    if (IsInvalid(check)) continue;
     const NodeName& peer = is_sent ? check.to : check.from;
     if (check.what == "write-together") {
       Add(check, peer, together);

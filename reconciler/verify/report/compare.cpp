@@ -31,7 +31,7 @@ Figure MakeFigure(const NcclFigure& figure) {
 Figures ListFigures(const Report& report) {
   Figures figures;
   for (const Check& check : report.checks) {
-    if (IsInvalid(report, check)) continue;
+    if (IsInvalid(check)) continue;
     if (check.gbps) figures[FormatCheck(check)] = {.value = *check.gbps, .unit = "Gb/s"};
     if (check.latency_us) {
       figures["latency of " + FormatCheck(check)] = {

@@ -263,6 +263,8 @@ std::string_view ToString(Symptom symptom) {
       return "ssh-no-connection";
     case Symptom::kSshDropped:
       return "ssh-dropped";
+    case Symptom::kInvalidFigure:
+      return "measurement-invalid";
     case Symptom::kSshFailed:
       return "ssh-failed";
   }

@@ -107,6 +107,7 @@ enum class Symptom {
   kSshNoConnection,  // no answer from port 22 within the limit
   kSshDropped,       // the connection was made and closed before the login
   kSshFailed,
+  kInvalidFigure,  // it cannot be true
 };
 
 struct Check {

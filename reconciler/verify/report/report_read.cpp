@@ -46,7 +46,7 @@ std::string ReadCode(const JsonReader& reader) {
 // One that this program does not know, as in a report of another version, is none.
 Symptom ReadSymptom(const JsonReader& reader) {
   const std::string code = ReadCode(reader);
-  for (int i = 1; i <= static_cast<int>(Symptom::kSshFailed); ++i) {
+  for (int i = 1; i <= static_cast<int>(Symptom::kInvalidFigure); ++i) {
     if (ToString(static_cast<Symptom>(i)) == code) return static_cast<Symptom>(i);
   }
   return Symptom::kNone;

@@ -64,6 +64,7 @@ probe_path() { # INDEX ADDRESS SIZE
   [ "$rc" = 0 ] || return 0
   run "fullpath.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -4 -M do -s "$3" -c 3 -i 0.2 -W 1 "$2"
   [ "$rc" = 0 ] && ! loses_none "$work/fullpath.$1.out" || return 0
+  sleep 1 # the machine may answer few pings in a second
   run "fullpath.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -4 -M do -s "$3" -c 10 -i 0.2 -W 1 "$2"
 }
 # All names at once, and each one alone only where some are not as wanted, until NAMES_LIMIT has passed: " ADDRESS…" of each, or

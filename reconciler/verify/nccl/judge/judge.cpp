@@ -153,6 +153,7 @@ NcclJudgement Judge::Run() {
                               evidence_.run.seconds)};
   if (!HaveSameTests(evidence_.run)) {
     check.outcome = Outcome::kCouldNotMeasure;
+    check.symptom = Symptom::kInvalidFigure;
     check.why = "the ranks ended without error, but did not all report the same tests";
     check.measured.clear();
     Keep(std::move(check), ExplainMissingResults(evidence_.run));

@@ -105,6 +105,7 @@ NcclSpeedJudge::Verdict NcclSpeedJudge::JudgeFigure(const NcclFigure& figure) co
   }
   if (!IsPossible(figure)) {
     check.outcome = Outcome::kCouldNotMeasure;
+    check.symptom = Symptom::kInvalidFigure;
     check.expected =
         most_ > 0 ? fmt::format("at most {}, which the links carry", FormatGbs(most_)) : "a time";
     check.why = fmt::format("{} in {:.0f} µs", FormatGbs(figure.busbw), figure.time_us);

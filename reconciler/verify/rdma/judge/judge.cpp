@@ -89,6 +89,7 @@ std::optional<Cause> Judge::JudgeSpeed(const Transfer& transfer, const RailWrite
   const SharedSpeed shared = ComputeSharedSpeed(transfer, rail);
   if (rail.gbps > kInvalid * shared.alone || shared.gbps > kInvalid * shared.roofline) {
     check.outcome = Outcome::kCouldNotMeasure;
+    check.symptom = Symptom::kInvalidFigure;
     check.why = fmt::format("{} is more than the link can carry", FormatGbps(rail.gbps));
     return ExplainImplausible(transfer, rail);
   }
@@ -155,6 +156,7 @@ std::optional<Cause> Judge::JudgeTransfer(const Transfer& transfer, const RailWr
   }
   if (!std::isfinite(rail.gbps) || rail.gbps <= 0) {
     check.outcome = Outcome::kCouldNotMeasure;
+    check.symptom = Symptom::kInvalidFigure;
     check.expected = "some data in the time measured";
     check.why = "no data in the time measured";
     return ExplainImplausible(transfer, rail);

@@ -16,6 +16,7 @@
 #include "reconciler/verify/report/cable_rates.h"
 #include "reconciler/verify/report/html/chart.h"
 #include "reconciler/verify/report/html/page.h"
+#include "reconciler/verify/report/invalid.h"
 #include "reconciler/verify/report/report_nccl.h"
 
 namespace reconciler {
@@ -62,6 +63,7 @@ std::string RenderFindings(const Report& report) {
 enum class Shown { kOutcome, kBandwidth, kLatency };
 
 std::optional<double> GetShown(const Check& check, Shown shown) {
+  if (IsInvalid(check)) return std::nullopt;
   switch (shown) {
     case Shown::kOutcome:
       return std::nullopt;

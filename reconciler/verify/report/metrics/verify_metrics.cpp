@@ -77,7 +77,7 @@ std::vector<Gauge> ListMeasured(const Report& report) {
   Gauge rates{"verify_bandwidth_bits_per_second", "Payload that a check of a link carried."};
   Gauge latencies{"verify_latency_seconds", "One-way latency that a check of a link measured."};
   for (const Check& check : report.checks) {
-    if (IsInvalid(report, check)) continue;
+    if (IsInvalid(check)) continue;
     const Labels labels = MakeLabels(report, check);
     if (check.gbps) rates.samples.push_back({labels, std::round(*check.gbps * 1e9)});
     if (check.latency_us) latencies.samples.push_back({labels, *check.latency_us / 1e6});

@@ -85,10 +85,7 @@ TEST(FindCableRates, AFigureThatCannotBeTrueIsLeftOut) {
   report.checks = {MakeWrite("spark-1", "spark-2", 0, 260, "write-alone", 111.8),
                    MakeWrite("spark-1", "spark-2", 1, 108, "write-alone", 111.8)};
   report.checks[0].outcome = Outcome::kCouldNotMeasure;
-  report.findings = {{.code = "measurement-invalid",
-                      .outcome = Outcome::kCouldNotMeasure,
-                      .nodes = {"spark-1", "spark-2"},
-                      .rails = {0}}};
+  report.checks[0].symptom = Symptom::kInvalidFigure;
   EXPECT_DOUBLE_EQ(FindCableRates(MakePair(), report)[0].gbps.value_or(0), 108);
 }
 

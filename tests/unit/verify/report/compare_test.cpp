@@ -268,6 +268,7 @@ TEST(CompareReports, AContainerThatWasStartedAgainIsNoNewReason) {
 
 Report MakeInvalidWrite(Report report) {
   report.checks[0].outcome = Outcome::kCouldNotMeasure;
+  report.checks[0].symptom = Symptom::kInvalidFigure;
   report.checks[0].gbps = 260;
   report.findings = {MakeFinding("measurement-invalid", Outcome::kCouldNotMeasure)};
   return report;
@@ -304,13 +305,15 @@ TEST(CompareReports, AFigureThatCannotBeTrueCountsAsNotMeasured) {
 }
 
 // With a test of NCCL that could not be measured, and the finding that says why.
-Report MakeUnmeasuredTest(Report report, double busbw, const std::string& code) {
+Report MakeUnmeasuredTest(Report report, double busbw, const std::string& code,
+                          Symptom symptom = Symptom::kNone) {
   report.nccl->figures[1].busbw = busbw;
   report.checks.push_back({.level = VerifyLevel::kNccl,
                            .what = "nccl-test",
                            .from = "spark-1",
                            .subject = report.nccl->figures[1].Name(),
-                           .outcome = Outcome::kCouldNotMeasure});
+                           .outcome = Outcome::kCouldNotMeasure,
+                           .symptom = symptom});
   report.findings = {MakeFinding(code, Outcome::kCouldNotMeasure)};
   report.findings[0].rails.clear();
   return report;
@@ -318,7 +321,8 @@ Report MakeUnmeasuredTest(Report report, double busbw, const std::string& code) 
 
 TEST(CompareReports, ATestOfNcclThatCannotBeTrueCountsAsNotMeasured) {
   const auto invalid = [](Report report) {
-    return MakeUnmeasuredTest(std::move(report), 48, "measurement-invalid");
+    return MakeUnmeasuredTest(std::move(report), 48, "measurement-invalid",
+                              Symptom::kInvalidFigure);
   };
   EXPECT_EQ(FindCode(invalid(MakeYesterday()), MakeToday()), 0);
   EXPECT_EQ(FindCode(MakeYesterday(), invalid(MakeToday())), 7);
@@ -334,6 +338,15 @@ TEST(CompareReports, AFigureWithNothingToJudgeItByIsComparedAllTheSame) {
   const Report today = MakeUnmeasuredTest(MakeToday(), 11, "links-unknown");
   EXPECT_EQ(FindCode(yesterday, today), 6);
   EXPECT_THAT(Compare(yesterday, today),
+              HasSubstr("  NCCL all_reduce 1 GiB float  22.0 → 11.0 GB/s  -50.0 %\n"));
+}
+
+TEST(CompareReports, AWriteThatCannotBeTrueLeavesTheFiguresOfNcclAsTheyAre) {
+  Report today = MakeUnmeasuredTest(MakeToday(), 11, "links-unknown");
+  today.checks[0].outcome = Outcome::kCouldNotMeasure;
+  today.checks[0].symptom = Symptom::kInvalidFigure;
+  today.findings.push_back(MakeFinding("measurement-invalid", Outcome::kCouldNotMeasure));
+  EXPECT_THAT(Compare(MakeUnmeasuredTest(MakeYesterday(), 22, "links-unknown"), today),
               HasSubstr("  NCCL all_reduce 1 GiB float  22.0 → 11.0 GB/s  -50.0 %\n"));
 }
 

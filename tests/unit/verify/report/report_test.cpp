@@ -102,7 +102,7 @@ TEST(ReportJson, TheSchemaRefusesWhatIsNotAReport) {
 
 TEST(ReportJson, TheSchemaKnowsEverySymptom) {
   std::vector<std::string> symptoms;
-  for (int i = 1; i <= static_cast<int>(Symptom::kSshFailed); ++i) {
+  for (int i = 1; i <= static_cast<int>(Symptom::kInvalidFigure); ++i) {
     symptoms.emplace_back(ToString(static_cast<Symptom>(i)));
   }
   const nlohmann::json listed =

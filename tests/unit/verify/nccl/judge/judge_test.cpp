@@ -136,6 +136,7 @@ TEST(JudgeNccl, ResultsThatAreMissingOrOfOtherTestsAreNoPass) {
   NcclScenario other = HealthyNccl(2);
   other.Rank(2).results.at(0).in_place = true;
   ExpectOne(MakeEvidence(other), said);
+  EXPECT_EQ(FindCheck(Judged(other), "nccl-run").symptom, Symptom::kInvalidFigure);
 }
 
 TEST(JudgeNccl, WithoutFactsOfTheLinksOnlyTheDataOfSmallSizesIsJudged) {
@@ -158,6 +159,7 @@ TEST(JudgeNccl, MoreThanTheLinksCarryWasNotMeasured) {
               {"measurement-invalid", Outcome::kCouldNotMeasure, kBoth,
                "the figure cannot be true: no link of these nodes can carry as much",
                "run verify again while nothing else uses the fabric; check the nodes' clocks"});
+    EXPECT_EQ(FindCheck(Judged(scenario), "nccl-test").symptom, Symptom::kInvalidFigure);
   }
   EXPECT_THAT(Judged(HealthyNccl(2, 25.1)).findings, IsEmpty());  // within 3 %
 }

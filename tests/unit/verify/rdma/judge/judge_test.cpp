@@ -254,6 +254,10 @@ TEST(JudgeRdma, NothingMeasuredIsNeverAPass) {
         {Write({Rail(0, gbps)})},
         {"measurement-invalid", Outcome::kCouldNotMeasure, "the figure for rail0 cannot be true",
          "run verify again while nothing else uses the fabric"});
+    const auto checks = Judged({Write({Rail(0, gbps)})}).checks;
+    EXPECT_TRUE(std::any_of(checks.begin(), checks.end(), [](const Check& check) {
+      return check.symptom == Symptom::kInvalidFigure;
+    }));
   }
 }
 

@@ -80,6 +80,20 @@ TEST(RenderHtml, ALatencyIsAHeatMapOfItsOwnAfterTheBandwidths) {
             page.find("<caption>latency of write-alone, rail0, from row to column, in µs"));
 }
 
+// It would be the darkest cell, and all others pale.
+TEST(RenderHtml, AFigureThatCannotBeTrueIsNoCellOfAHeatMap) {
+  Report report = MakeDegradedReport();
+  report.checks.push_back(report.checks[0]);
+  Check& invalid = report.checks.back();
+  std::swap(invalid.from, invalid.to);
+  invalid.gbps = 260;
+  invalid.outcome = Outcome::kCouldNotMeasure;
+  invalid.symptom = Symptom::kInvalidFigure;
+  const std::string page = RenderHtml(report);
+  EXPECT_THAT(page, HasSubstr("hsl(var(--heat) 60% var(--heat-light))\">111.8</td>"));
+  EXPECT_THAT(page, Not(HasSubstr("260")));
+}
+
 TEST(RenderHtml, FactsAreATableWithARowForEach) {
   Report report = MakeDegradedReport();
   report.facts = {{"spark-1", {{"kernel", "6.11"}, {"product", "a<b"}}},

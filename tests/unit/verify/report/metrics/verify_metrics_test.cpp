@@ -88,9 +88,8 @@ TEST(FormatVerifyMetrics, AFigureThatCannotBeTrueIsLeftOut) {
                            .outcome = Outcome::kCouldNotMeasure});
   EXPECT_THAT(FormatVerifyMetrics(report), HasSubstr("check=\"write-alone\""));
   EXPECT_THAT(FormatVerifyMetrics(report), HasSubstr("test=\"all_reduce 1 GiB float\""));
-  report.findings.push_back({.code = "measurement-invalid",
-                             .outcome = Outcome::kCouldNotMeasure,
-                             .nodes = {"spark-1", "spark-2"}});
+  report.checks[1].symptom = Symptom::kInvalidFigure;
+  report.checks.back().symptom = Symptom::kInvalidFigure;
   EXPECT_THAT(FormatVerifyMetrics(report), Not(HasSubstr("check=\"write-alone\"")));
   EXPECT_THAT(FormatVerifyMetrics(report), Not(HasSubstr("test=\"all_reduce 1 GiB float\"")));
 }
