@@ -20,7 +20,7 @@ constexpr int kProposedLength = 24;
 // NCCL distinguishes cables by this many bits.
 constexpr int kLengthForCables = 24;
 // Shorter ones are routes to everything, as a VPN sets them.
-constexpr int kShortestNetwork = 9;
+constexpr int kShortestNetwork = 8;
 // What a manifest can have.
 constexpr int kShortestSubnet = 8;
 constexpr int kLongestSubnet = 30;
@@ -89,7 +89,8 @@ class AddressFinder {
     std::vector<std::string> whys;  // by rail; empty: its subnet stays
     for (const FoundRail& rail : rails) whys.push_back(TryToKeep(rail));
     if (cabling_ == RailCabling::kPair) KeepLinkLocal(rails, whys);
-    FillIds();
+    FillIds(whys);
+    ReplaceSmall(whys);
     for (std::size_t i = 0; i < rails.size(); ++i) {
       if (whys[i].empty()) {
         const bool is_link_local = found_.link_local && i + 1 == rails.size();
@@ -167,6 +168,25 @@ class AddressFinder {
             "{} overlaps {} of {}'s {}, and each rail needs a subnet that nothing else uses",
             ToString(network), ToString(address), node.name, MakePrintable(netdev));
       }
+    }
+    return ExplainRoute(network, node.name, facts->second.network, of_cages);
+  }
+
+  static std::string ExplainRoute(const Ipv4Prefix& network, const NodeName& node,
+                                  const NetworkFacts& facts,
+                                  const std::set<std::string>& of_cages) {
+    const auto* routes = Known(facts.routes);
+    if (routes == nullptr) return {};
+    for (const auto& [destination, netdev] : *routes) {
+      if (destination.length < kShortestNetwork || of_cages.contains(netdev) ||
+          !destination.Overlaps(network)) {
+        continue;
+      }
+      return fmt::format(
+          "{} overlaps {}, which {} reaches {}, and each rail needs a subnet that nothing else "
+          "uses",
+          ToString(network), ToString(destination), node,
+          netdev.empty() ? "elsewhere" : "over " + MakePrintable(netdev));
     }
     return {};
   }
@@ -306,7 +326,11 @@ class AddressFinder {
   }
 
   // Nodes without an address to keep have the number that their name ends in, or the lowest one.
-  void FillIds() {
+  void FillIds(const std::vector<std::string>& whys) {
+    std::int64_t most = kMostUsualId;
+    for (std::size_t i = 0; i < whys.size(); ++i) {
+      if (whys[i].empty()) most = std::min<std::int64_t>(most, found_.subnets[i].HostCount());
+    }
     std::set<int> taken;
     for (const auto& [node, id] : found_.ids) taken.insert(id);
     std::vector<NodeName> rest;
@@ -314,7 +338,7 @@ class AddressFinder {
       const NodeName& node = spec.name;
       if (found_.ids.contains(node)) continue;
       const auto number = ReadTrailingNumber(node);
-      if (number && *number >= 1 && *number <= kMostUsualId &&
+      if (number && *number >= 1 && *number <= most &&
           taken.insert(static_cast<int>(*number)).second) {
         found_.ids[node] = static_cast<int>(*number);
       } else {
@@ -326,6 +350,19 @@ class AddressFinder {
       while (taken.contains(next)) ++next;
       taken.insert(next);
       found_.ids[node] = next;
+    }
+  }
+
+  // What has no address for a node whose host number another rail has given.
+  void ReplaceSmall(std::vector<std::string>& whys) const {
+    for (std::size_t i = 0; i < whys.size(); ++i) {
+      if (!whys[i].empty()) continue;
+      for (const auto& [node, id] : found_.ids) {
+        if (static_cast<std::uint32_t>(id) <= found_.subnets[i].HostCount()) continue;
+        whys[i] = fmt::format("{} has no address for {}, whose host number is {}",
+                              ToString(found_.subnets[i]), node, id);
+        break;
+      }
     }
   }
 

@@ -490,6 +490,42 @@ TEST(Discover, ASubnetThatAnotherInterfaceUsesIsReplaced) {
   EXPECT_EQ(Load(discovery).fabric.subnets.size(), 2u);
 }
 
+TEST(Discover, ASubnetThatANodeReachesOverAnotherInterfaceIsReplaced) {
+  Hosts hosts = MakePair();
+  for (int number : {1, 2}) hosts.AddressBoth(number, "p1", 10, number);
+  hosts.At(2).network.routes =
+      std::vector<RouteFact>{{*ParseIpv4Prefix("192.168.10.0/24"), "enp1s0f1np1"},
+                             {*ParseIpv4Prefix("192.168.0.0/16"), "wg0"},
+                             {*ParseIpv4Prefix("10.0.0.0/8"), "wg0"},
+                             {*ParseIpv4Prefix("128.0.0.0/1"), "wg0"}};
+  EXPECT_THAT(hosts.Find().gaps.front(),
+              HasSubstr("rail0: 192.168.10.0/24 overlaps 192.168.0.0/16, which spark-2 reaches "
+                        "over wg0, and each rail needs a subnet that nothing else uses; "));
+}
+
+TEST(Discover, ASubnetKeepsItsLengthWhereItsAddressesAreEnough) {
+  Hosts hosts = MakePair();
+  hosts.At(2).host = HostFact{.hostname = "spark-4"};
+  hosts.Address(1, "p1", 0, "10.0.12.1/30");
+  hosts.Address(1, "p1", 1, "10.1.12.1/30");
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps.front(), HasSubstr("the manifest gives it 10.0.12.2"));
+  EXPECT_EQ(ToString(Load(discovery).fabric.subnets.at(0)), "10.0.12.0/30");
+}
+
+TEST(Discover, ASubnetWithoutAnAddressForANumberOfAnotherRailIsReplaced) {
+  Hosts hosts = MakePair();
+  hosts.Address(1, "p1", 0, "10.0.12.1/24");
+  hosts.Address(2, "p1", 0, "10.0.12.9/24");
+  hosts.Address(1, "p1", 1, "10.1.12.1/30");
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps,
+              ElementsAre("rail1: 10.1.12.0/30 has no address for spark-2, whose host number is 9; "
+                          "192.168.177.0/24 is free and takes its place: spark-1 enP2p1s0f1np1 "
+                          "10.1.12.1 → 192.168.177.1"));
+  EXPECT_EQ(Load(discovery).fabric.subnets.size(), 2u);
+}
+
 TEST(Discover, ASubnetThatOnlyPortsOfCagesAndTheirBridgesUseStays) {
   Hosts hosts = MakePair();
   hosts.Address(1, "p1", 1, "192.168.178.1/24");
