@@ -235,14 +235,14 @@ std::optional<ApplyRefusal> ClusterApply::OpenSessions() {
   if (auto lost = RefuseIfAny(RefusalKind::kNodeLost, (*sessions)->GetLeftOut())) return lost;
   std::jthread alive = (*sessions)->Beat(":", kAlive);
   const bool whole = reached.size() == cluster_.nodes.size();
-  const auto unfinished = EndUnfinishedApplies(reached, whole, **sessions);
-  if (!unfinished) {
-    ApplyRefusal refusal{.kind = RefusalKind::kStillUnfinished, .errors = {unfinished.error()}};
+  const EndedApplies unfinished = EndUnfinishedApplies(reached, whole, **sessions);
+  for (const std::string& line : unfinished.lines) hooks_.on_unfinished(line);
+  if (unfinished.error) {
+    ApplyRefusal refusal{.kind = RefusalKind::kStillUnfinished, .errors = {*unfinished.error}};
     for (const NodeSpec* node : reached) refusal.lines.push_back(node->name);
     return refusal;
   }
-  for (const std::string& line : *unfinished) hooks_.on_unfinished(line);
-  ended_unfinished_ = !unfinished->empty();
+  ended_unfinished_ = !unfinished.lines.empty();
   Hold(std::move(*sessions));
   alive_ = std::move(alive);
   return std::nullopt;

@@ -94,9 +94,9 @@ class DrillRun {
     if (!sessions) return RecordError(sessions.error());
     for (const Error& error : (*sessions)->GetLeftOut()) return RecordError(error);
     report_.began = true;
-    auto unfinished = EndUnfinishedApplies({&node_}, /*whole=*/false, **sessions);
-    if (!unfinished) return RecordError(unfinished.error());
-    report_.ended = std::move(*unfinished);
+    EndedApplies unfinished = EndUnfinishedApplies({&node_}, /*whole=*/false, **sessions);
+    report_.ended = std::move(unfinished.lines);
+    if (unfinished.error) return RecordError(*unfinished.error);
     Plan plan{.id = MakeNonce()};
     apply_id_ = MakeApplyId(plan);
     Journal journal{.directory = GetJournalDirectory(apply_id_)};

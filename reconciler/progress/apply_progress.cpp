@@ -159,7 +159,7 @@ std::optional<LogLine> ApplyProgress::FormatLogLine(const Event& event) const {
     case EventType::kReverting:
       return LogLine{LogLevel::kError, "every node reverts the plan"};
     case EventType::kReverted:
-      return LogLine{LogLevel::kInfo, "every node is as before" + why};
+      return LogLine{LogLevel::kInfo, "every node is as before"};
   }
   return std::nullopt;
 }

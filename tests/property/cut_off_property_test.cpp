@@ -122,7 +122,7 @@ End Carry(const std::function<Plan()>& make_plan) {
   NodePool pool(DialNode);
   const auto sessions = Sessions::OpenAll({&node}, pool, "the test");
   if (!sessions) return End::kCutOff;
-  if (!EndUnfinishedApplies({&node}, /*whole=*/true, **sessions)) return End::kCutOff;
+  if (EndUnfinishedApplies({&node}, /*whole=*/true, **sessions).error) return End::kCutOff;
   const Plan plan = make_plan();
   if (plan.stages.front().changes.empty()) return End::kCommitted;
   const std::string apply_id = MakeApplyId(plan);

@@ -6,7 +6,12 @@
 revert_and_say() {
   said=$(sh "$J/guard" revert)
   ended=$?
-  [ $ended != 0 ] || tail -n 200 "$J/revert.log" >&2 2>/dev/null
+  [ $ended != 0 ] || {
+    # Only the first of many tries may say this.
+    grep -e ' was changed by another program: its text is kept in ' -e ' is gone: there is nothing to restore' \
+      -e '^kernel settings that did not stay: ' -e '^lost since the apply began: ' "$J/revert.log" >&2 2>/dev/null
+    tail -n 200 "$J/revert.log" >&2 2>/dev/null
+  }
   [ -z "$said" ] || printf '%s\n' "$said" >&2
   return $ended
 }

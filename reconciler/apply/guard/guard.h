@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -18,14 +19,19 @@
 
 namespace reconciler {
 
+struct EndedApplies {
+  // For each apply and node one, and behind it what the revert there kept elsewhere or lost.
+  std::vector<std::string> lines = {};
+  std::optional<Error> error = {};  // the first; what `lines` names has ended all the same
+};
+
 // Ends what cut-off applies left undecided, or decided and not carried out, on `nodes`. All nodes
 // of one apply end the same way: committed where any of them has committed; a node that is ready
 // checks its peers' beacons, which need not be among `nodes`; others revert it. `whole`: these are
 // all nodes of the cluster, so that no one needs their beacons afterwards. Precondition: the nodes'
-// locks are held. Returns a line for each apply and node, and behind it what the revert there kept
-// elsewhere or lost.
-Result<std::vector<std::string>> EndUnfinishedApplies(const std::vector<const NodeSpec*>& nodes,
-                                                      bool whole, Sessions& sessions);
+// locks are held.
+EndedApplies EndUnfinishedApplies(const std::vector<const NodeSpec*>& nodes, bool whole,
+                                  Sessions& sessions);
 
 // Whether it would end anything on `nodes`. Precondition: as there.
 Result<bool> HasUnfinishedApplies(const std::vector<const NodeSpec*>& nodes, Sessions& sessions);

@@ -65,8 +65,10 @@ superseded() {
 # It is gone from the disk before the journal says how the apply ended.
 remove_boot_unit() {
   units=/etc/systemd/system
-  rm -f "$units/sysinit.target.wants/$UNIT-boot.service" "$units/$UNIT-boot.service" || return 1
-  for folder in "$units/sysinit.target.wants" "$units"; do [ ! -d "$folder" ] || sync "$folder" || return 1; done
+  unit_left=0
+  rm -f "$units/sysinit.target.wants/$UNIT-boot.service" "$units/$UNIT-boot.service" || unit_left=1
+  for folder in "$units/sysinit.target.wants" "$units"; do [ ! -d "$folder" ] || sync "$folder" || unit_left=1; done
+  [ $unit_left = 0 ] || { say "cannot remove $UNIT-boot.service"; return 1; }
 }
 
 # ---- revert. Argument: guard (run by watch), boot, or none. Exit code 0: every file is as it was. `scope` is what it does:

@@ -1,7 +1,7 @@
 #include "reconciler/apply/guard/revert_notes.h"
 
 #include <algorithm>
-#include <iterator>
+#include <initializer_list>
 
 #include "reconciler/base/text.h"
 #include "reconciler/planning/layout.h"
@@ -19,13 +19,21 @@ bool SaysKept(std::string_view line) {
          std::string_view::npos;
 }
 
-bool SaysLost(std::string_view line) {
-  constexpr std::string_view kBegins[] = {
-      "cannot restore ",
-      "cannot set back: ", "kernel settings that did not stay: ", "lost since the apply began: "};
-  return line.ends_with(" is gone: there is nothing to restore") ||
-         std::any_of(std::begin(kBegins), std::end(kBegins),
+bool BeginsWithAny(std::string_view line, std::initializer_list<std::string_view> begins) {
+  return std::any_of(begins.begin(), begins.end(),
                      [&](std::string_view begin) { return line.starts_with(begin); });
+}
+
+// What makes the revert fail, so that it is tried again.
+bool SaysFailed(std::string_view line) {
+  return BeginsWithAny(line, {"cannot restore ", "cannot set back: ", "cannot remove "});
+}
+
+// What is lost although the revert succeeds. A try that follows another may not look for it again.
+bool SaysGone(std::string_view line) {
+  return line.ends_with(" is gone: there is nothing to restore") ||
+         BeginsWithAny(line,
+                       {"kernel settings that did not stay: ", "lost since the apply began: "});
 }
 
 std::string MakeNote(std::string_view line) {
@@ -49,15 +57,18 @@ std::vector<std::string> LimitNotes(std::vector<std::string> notes) {
 
 void RevertNotes::Read(std::string_view said) {
   for (const std::string& line : SplitLines(said)) {
-    if (line == kFailedState) lost_.clear();
+    if (line == kFailedState) failed_.clear();
     if (SaysKept(line)) AddNote(line, kept_);
-    if (SaysLost(line)) AddNote(line, lost_);
+    if (SaysGone(line)) AddNote(line, gone_);
+    if (SaysFailed(line)) AddNote(line, failed_);
   }
 }
 
 std::vector<std::string> RevertNotes::List() const {
   std::vector<std::string> notes = LimitNotes(kept_);
-  for (std::string& note : LimitNotes(lost_)) notes.push_back(std::move(note));
+  for (const auto* others : {&gone_, &failed_}) {
+    for (std::string& note : LimitNotes(*others)) notes.push_back(std::move(note));
+  }
   return notes;
 }
 
@@ -65,7 +76,7 @@ std::string ExplainFailedEnd(std::string_view said) {
   std::vector<std::string> lines = SplitLines(Trim(said));
   std::vector<std::string> notes;
   for (const std::string& line : lines) {
-    if (SaysLost(line)) AddNote(line, notes);
+    if (SaysFailed(line)) AddNote(line, notes);
   }
   if (!notes.empty()) return Join(LimitNotes(std::move(notes)), "; ");
   if (lines.size() > 1 && lines.back() == kFailedState) lines.pop_back();

@@ -10,8 +10,8 @@ namespace reconciler {
 // another program's text, a file that could not be restored, an address.
 class RevertNotes {
  public:
-  // `said`: of one try, or of several, oldest first. What a try that failed has lost, the next one
-  // may restore.
+  // `said`: of one try, or of several, oldest first. What a try could not restore, the next one
+  // may.
   void Read(std::string_view said);
 
   // Printable lines, each once, few and of a bounded length.
@@ -19,7 +19,8 @@ class RevertNotes {
 
  private:
   std::vector<std::string> kept_ = {};
-  std::vector<std::string> lost_ = {};
+  std::vector<std::string> gone_ = {};
+  std::vector<std::string> failed_ = {};  // in the latest try
 };
 
 // Why a guard could not end an apply, in one printable line of a bounded length, by what it said:

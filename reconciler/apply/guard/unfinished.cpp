@@ -188,15 +188,14 @@ Result<bool> HasUnfinishedApplies(const std::vector<const NodeSpec*>& nodes, Ses
                      [](const UnfinishedApply& one) { return one.state != "finished"; });
 }
 
-Result<std::vector<std::string>> EndUnfinishedApplies(const std::vector<const NodeSpec*>& nodes,
-                                                      bool whole, Sessions& sessions) {
-  const auto unfinished = Find(nodes, sessions);
-  if (!unfinished) return Fail(unfinished.error());
+EndedApplies EndUnfinishedApplies(const std::vector<const NodeSpec*>& nodes, bool whole,
+                                  Sessions& sessions) {
+  auto unfinished = Find(nodes, sessions);
+  if (!unfinished) return {.error = std::move(unfinished).error()};
   Ending ending(nodes, sessions, *unfinished);
   ending.EndAll();
   if (!ending.error && whole) ending.FinishAll();
-  if (ending.error) return Fail(std::move(*ending.error));
-  return ending.ListReports();
+  return {.lines = ending.ListReports(), .error = std::move(ending.error)};
 }
 
 }  // namespace reconciler

@@ -74,6 +74,16 @@ TEST_F(EndUnfinished, WhatARevertSaysIsOnStderrBehindTheLogOfOneThatSucceeded) {
   }
 }
 
+TEST_F(EndUnfinished, WhatTheFirstOfManyTriesKeptIsSaidToo) {
+  const std::string kept =
+      "/etc/hosts was changed by another program: its text is kept in /j/0/foreign\n";
+  std::string log = kept;
+  for (int i = 0; i < 300; ++i) log += "cannot restore /etc/a\n";
+  Put("state/journal/0123456789abcdef/revert.log", log);
+  SetGuard("exit 0");
+  EXPECT_TRUE(Revert().err.starts_with(kept + "cannot restore /etc/a\n"));
+}
+
 // At its deadline, before the controller's request came.
 TEST_F(EndUnfinished, WhatTheNodesOwnRevertKeptIsSaidToTheControllerToo) {
   SetRealGuard({.actions = {RemoveFile{Path("etc/hosts")}}});

@@ -14,9 +14,17 @@ class EndUnfinishedApplies : public testing::Test {
  protected:
   // `listing`: how spark-1 answers when its journals are listed; `end`: when one is ended.
   Result<std::vector<std::string>> End(const ScriptReply& listing, const ScriptReply& end = {}) {
-    const auto answer = [=](const std::string& request, const std::string&) {
+    EndedApplies ended = EndAll(listing, end);
+    if (ended.error) return Fail(std::move(*ended.error));
+    return std::move(ended.lines);
+  }
+  EndedApplies EndAll(const ScriptReply& listing, const ScriptReply& end) {
+    const auto answer = [listing, end, fails_of = fails_](const std::string& request,
+                                                          const std::string&) {
       if (request.find(BuildUnfinishedRequest()) != std::string::npos) return listing;
-      return request.find("_unfinished") == std::string::npos ? ScriptReply() : end;
+      if (request.find("_unfinished") == std::string::npos) return ScriptReply();
+      const bool fails = !fails_of.empty() && request.find(fails_of) != std::string::npos;
+      return fails ? ScriptReply{.exit_code = 1, .err = "cannot restore /etc/a\n"} : end;
     };
     FakeNode behavior = SessionNode(answer);
     if (is_silent_) {
@@ -29,11 +37,12 @@ class EndUnfinishedApplies : public testing::Test {
     NodePool pool(network.Dialer());
     const NodeSpec node{.name = "spark-1", .id = 1};
     auto sessions = Sessions::OpenAll({&node}, pool, "test");
-    if (!sessions) return Fail(sessions.error());
+    if (!sessions) return {.error = sessions.error()};
     return reconciler::EndUnfinishedApplies({&node}, /*whole=*/true, **sessions);
   }
 
   bool is_silent_ = false;  // when one is ended
+  std::string fails_ = {};  // the apply that cannot be ended
 
   static ScriptReply List(const std::string& state) {
     return {.out = std::string(kApply) + " " + state + "\n"};
@@ -98,6 +107,23 @@ TEST_F(EndUnfinishedApplies, WhatCouldNotBeRevertedIsNamedAndNotTheStateBehindIt
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().message,
             "the apply 0123456789abcdef could not be ended: exit 1: cannot restore /etc/hosts");
+}
+
+// It is not listed again.
+TEST_F(EndUnfinishedApplies, WhatWasEndedIsSaidAlsoWhereAnotherFails) {
+  const std::string kept =
+      "/etc/hosts was changed by another program: its text is kept in /j/0/foreign";
+  fails_ = "fedcba9876543210";
+  const EndedApplies ended =
+      EndAll({.out = std::string(kApply) + " revert\n" + fails_ + " revert\n"},
+             {.err = kept + "\nreverted\n"});
+  EXPECT_EQ(ended.lines,
+            (std::vector<std::string>{
+                "spark-1: an earlier apply was cut off and is reverted now: 0123456789abcdef",
+                "note: spark-1: " + kept}));
+  ASSERT_TRUE(ended.error);
+  EXPECT_EQ(ended.error->message,
+            "the apply fedcba9876543210 could not be ended: exit 1: cannot restore /etc/a");
 }
 
 TEST_F(EndUnfinishedApplies, OneThatIsNotEndedInTimeIsNamed) {

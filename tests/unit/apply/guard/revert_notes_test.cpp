@@ -24,10 +24,10 @@ TEST(RevertNotes, ARevertThatRestoredAllHasNone) {
 }
 
 TEST(RevertNotes, WhatIsKeptElsewhereOrLostIsEachNamedOnce) {
-  const Lines lost = {"cannot restore /home/ada/.ssh/config",
-                      "/sys/class/net/enp1s0f1np1 is gone: there is nothing to restore",
+  const Lines lost = {"/sys/class/net/enp1s0f1np1 is gone: there is nothing to restore",
                       "kernel settings that did not stay: /proc/sys/net/ipv4/conf/lo/arp_ignore:1",
-                      "lost since the apply began: address dev lo 203.0.113.7/32"};
+                      "lost since the apply began: address dev lo 203.0.113.7/32",
+                      "cannot restore /home/ada/.ssh/config"};
   Lines wanted = {kKept};
   wanted.insert(wanted.end(), lost.begin(), lost.end());
   const std::string said = Join(lost, "\n") + "\n" + kKept + "\nreverted\n";
@@ -35,11 +35,17 @@ TEST(RevertNotes, WhatIsKeptElsewhereOrLostIsEachNamedOnce) {
   EXPECT_EQ(Read(said + said), wanted);
 }
 
-TEST(RevertNotes, WhatATryThatFailedHasLostTheNextOneMayRestore) {
+TEST(RevertNotes, WhatATryCouldNotRestoreTheNextOneMay) {
   RevertNotes notes;
   notes.Read(kKept + "\ncannot set back: a\ncannot restore /b\nrevert-failed\n");
   notes.Read("cannot restore /b\nreverted\n");
   EXPECT_EQ(notes.List(), (Lines{kKept, "cannot restore /b"}));
+}
+
+// The next one may restore files below homes alone.
+TEST(RevertNotes, WhatIsGoneStaysSoWhereTheNextTryDoesNotLookForIt) {
+  const std::string gone = "/sys/class/net/enp1s0f1np1 is gone: there is nothing to restore";
+  EXPECT_EQ(Read(gone + "\ncannot restore /home/ada/x\nrevert-failed\nreverted\n"), Lines{gone});
 }
 
 TEST(RevertNotes, WhatANodeSaysIsPrintableAndBounded) {
@@ -59,6 +65,12 @@ TEST(ExplainFailedEnd, NamesWhatCouldNotBeReverted) {
                              "cannot restore /etc/a\ncannot set back: as  sysctl -w x=1\n"
                              "revert-failed\n"),
             "cannot restore /etc/a; cannot set back: as  sysctl -w x=1");
+}
+
+TEST(ExplainFailedEnd, WhatIsGoneIsNoReason) {
+  EXPECT_EQ(ExplainFailedEnd("/sys/class/net/x is gone: there is nothing to restore\n"
+                             "cannot remove spark-reconcile-guard-0-boot.service\nrevert-failed\n"),
+            "cannot remove spark-reconcile-guard-0-boot.service");
 }
 
 TEST(ExplainFailedEnd, OtherwiseItIsTheLastLines) {
