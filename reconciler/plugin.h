@@ -54,6 +54,9 @@ struct Plugin {
   std::vector<std::string_view> after;  // plugins whose changes must be carried out earlier
   // Its changes set up interfaces of the fabric, so that the cabling is checked before them.
   bool sets_links = false;
+  // What it made may use what other plugins set up, such as a volume that is reached over the
+  // fabric: it is pruned before anything else changes.
+  bool is_pruned_first = false;
 
   // What to read on a node. Files go into NodeFacts::files on their own.
   std::vector<Read> (*probe)(const ClusterSpec&, const Fabric&, const NodeSpec&) = nullptr;

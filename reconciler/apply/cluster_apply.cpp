@@ -276,6 +276,9 @@ ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
   }
   const Plan plan = SelectChanges(*now, approved);
   if (auto refusal = FindRefusal(plan, *now)) return {.refusal = std::move(refusal)};
+  if (auto refusal = RefuseIfAny(RefusalKind::kNotAllowed, keeper_.FindTooLarge(plan, facts_))) {
+    return {.refusal = std::move(refusal)};
+  }
   if (!plan.Empty() && SetsLinks(plugins_, scope_)) {
     if (auto refusal = CheckCabling()) return {.refusal = std::move(refusal)};
   }
@@ -286,7 +289,7 @@ ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
   }
 
   ClusterApplyResult result{.report = RunConverge(plan, *now, beside), .beside = beside.size()};
-  result.remaining = result.report->remaining;
+  result.remaining = RemoveDropped(result.report->remaining);
   if (!result.report->converged) return result;
   passes_ = result.report->passes;
   return Settle(plan, std::move(result));

@@ -175,14 +175,17 @@ class Run {
     });
   }
 
-  // What still differs, and what this apply changed and cannot be judged any more.
+  // What still differs, and what this apply changed and cannot be judged any more. What was only
+  // announced, and is blocked for a reason that is known by now, stays blocked.
   Errors FindNotReadBack() const {
     Errors errors;
     std::set<std::string> ids;
     for (const Plan& pass : report_.passes) {
       for (const Change* change : ListBlockedSince(pass, report_.remaining)) {
         if (!ids.insert(change->Id()).second) continue;
-        errors.push_back(MakeNotReadBackError(*change, WasCarriedOut(change->Id())));
+        const bool was_carried_out = WasCarriedOut(change->Id());
+        if (!was_carried_out && !IsUnreadable(*change)) continue;
+        errors.push_back(MakeNotReadBackError(*change, was_carried_out));
       }
     }
     ForEachChange(report_.remaining,

@@ -81,6 +81,11 @@ const NodeSpec* FindNodeNow(const ClusterSpec& present, const NodeName& earlier)
   return now == nullptr ? nullptr : present.FindNode(now->ScalarText());
 }
 
+// Under the names that they have, or had before.
+bool IsSameCluster(const ClusterSpec& one, const ClusterSpec& other) {
+  return one.name == other.name || one.name == other.former_name || one.former_name == other.name;
+}
+
 // The value of `key`; where there is no map, or none with that key, it is made.
 Value& FindOrAdd(Value& map, std::string_view key) {
   if (!map.IsMap()) map.data = std::vector<Member>();
@@ -263,6 +268,13 @@ std::string DescribeRollback(const Histories& histories, const ChosenGeneration&
 }
 
 Result<void> UseAccessOf(const ClusterSpec& present, ClusterSpec& earlier) {
+  if (!IsSameCluster(present, earlier)) {
+    const std::string name = MakePrintable(earlier.name);
+    return Fail(MakeUsageError(
+        fmt::format("{} is of cluster '{}', and {} of '{}'", MakePrintable(earlier.file), name,
+                    present.file, present.name),
+        fmt::format("after a rename, write `moved: {{cluster: {}}}` in {}", name, present.file)));
+  }
   std::vector<std::string> missing;
   for (NodeSpec& node : earlier.nodes) {
     const NodeSpec* now = FindNodeNow(present, node.name);

@@ -68,7 +68,7 @@ std::string DescribeRollback(const Histories& histories, const ChosenGeneration&
 
 // How the nodes of `earlier` are reached becomes what `present` says, under the names that it says
 // they have now: a manifest that nodes remember decides over neither addresses nor logins. An error
-// names the nodes that `present` does not have.
+// names the nodes that `present` does not have, or says that `earlier` is another cluster's.
 Result<void> UseAccessOf(const ClusterSpec& present, ClusterSpec& earlier);
 
 // What `present` says was renamed since `earlier` is renamed the other way in `earlier`, so that it

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "reconciler/base/mark.h"
+#include "reconciler/base/text.h"
 #include "reconciler/model/find.h"
 #include "reconciler/planning/plan_compare.h"
 #include "reconciler/planning/prune.h"
@@ -21,6 +22,34 @@ bool HasMark(const std::string& content, const std::string& cluster) {
 bool HasOurMark(const std::string& content, const ClusterSpec& cluster) {
   return HasMark(content, cluster.name) ||
          (!cluster.former_name.empty() && HasMark(content, cluster.former_name));
+}
+
+// The longest text that the ledger has of a file as it was before us; nullptr: it has none.
+const WriteFile* FindLongestOriginal(const Ledger& ledger) {
+  const WriteFile* longest = nullptr;
+  for (const LedgerEntry& entry : ledger.entries) {
+    const Action* file = FindFileAction(entry.original);
+    const auto* write = file == nullptr ? nullptr : std::get_if<WriteFile>(file);
+    if (write == nullptr) continue;
+    if (longest == nullptr || write->state.content.size() > longest->state.content.size()) {
+      longest = write;
+    }
+  }
+  return longest;
+}
+
+Error MakeTooLargeError(const NodeName& node, const Ledger& ledger, std::size_t size) {
+  Error error{.kind = ErrorKind::kApply,
+              .message = fmt::format("wanted a ledger of at most {} MiB, found one of {} bytes",
+                                     kLargestLedger >> 20, size),
+              .context = {node},
+              .hint = "manage less on this node"};
+  if (const WriteFile* longest = FindLongestOriginal(ledger)) {
+    error.message += fmt::format("; the longest former text in it is that of {} ({} bytes)",
+                                 MakePrintable(longest->path), longest->state.content.size());
+    error.hint = "leave that file out of the manifest, or make it smaller before it is managed";
+  }
+  return error;
 }
 
 }  // namespace
@@ -55,6 +84,21 @@ std::vector<const NodeSpec*> LedgerKeeper::ReadNodes(const ClusterFacts& facts) 
     if (facts.nodes.contains(node.name)) nodes.push_back(&node);
   }
   return nodes;
+}
+
+Errors LedgerKeeper::FindTooLarge(const Plan& plan, const ClusterFacts& facts) const {
+  Errors errors;
+  if (uninstall_) return errors;  // the ledgers lose entries and get none
+  const LedgerHead head = MakeLedgerHead(ComputeNextGeneration(facts));
+  const std::vector<Plan> passes = {plan};
+  for (const NodeSpec* node : ReadNodes(facts)) {
+    if (!HasChanges(plan, node->name)) continue;
+    const Ledger* old = Known(facts.nodes.at(node->name).ledger);
+    const Ledger ledger = UpdateLedger(old == nullptr ? Ledger() : *old, passes, node->name, head);
+    const std::size_t size = FormatLedger(ledger).size();
+    if (size > kLargestLedger) errors.push_back(MakeTooLargeError(node->name, ledger, size));
+  }
+  return errors;
 }
 
 Documents LedgerKeeper::MakeDocuments(const NodeName& node, const std::vector<Plan>& passes) const {

@@ -43,6 +43,10 @@ class LedgerKeeper {
   // `plan` is about to be applied to nodes as `facts` has them.
   void Begin(const Plan& plan, const ClusterFacts& facts);
 
+  // Ledgers that could not be read again if `plan` were applied to nodes as `facts` has them, since
+  // they are larger than kLargestLedger. Needs no Begin.
+  Errors FindTooLarge(const Plan& plan, const ClusterFacts& facts) const;
+
   // What `node` keeps when `passes` are committed there.
   Documents MakeDocuments(const NodeName& node, const std::vector<Plan>& passes) const;
 

@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # user, home, looked_up and entry are what resolve of home_path.sh finds
-# Functions that read a node in one go; the calls follow. Values: ROOT, a folder that stands for /, LARGEST in bytes, and
-# `together`, see gather_command.
+# Functions that read a node in one go; the calls follow. Values: ROOT, a folder that stands for /, LARGEST in bytes, LONG and
+# PARTS, see read_contents, and `together`, see gather_command.
 
 # Sorts a candidate into F (regular, to be read), L (link), N (link to /dev/null), D (not there), U (not readable), O (something
 # else): sets t.
@@ -13,13 +13,26 @@ look() { # FILE
   else t=D; fi
 }
 
+# At most LARGEST of each file. LONG may have more: it is read as stdin, in as many parts as PARTS has words, since one process
+# reads all files.
+read_contents() { # FILE…
+  stdin=/dev/null
+  for path do
+    shift
+    # shellcheck disable=SC2086 # several words
+    if [ "$path" = "$LONG" ]; then stdin=$path; set -- "$@" $PARTS
+    else set -- "$@" "$path"; fi
+  done
+  head -q -c "$LARGEST" -- "$@" <"$stdin"
+}
+
 # Read between two looks: when both agree, nothing changed in between and the sizes are true. What is not F is passed over.
 read_between_looks() { # STATE FILE, as one word…
   for path do shift; case $path in 'F '*) set -- "$@" "${path#F }" ;; esac; done
   frame stat
   [ $# -eq 0 ] || stat --printf '%s %a %U %G %u %g %i %y %n\0' -- "$@"
   frame content
-  [ $# -eq 0 ] || head -q -c "$LARGEST" -- "$@"
+  [ $# -eq 0 ] || read_contents "$@"
   frame again
   [ $# -eq 0 ] || stat --printf '%s %a %U %G %u %g %i %y %n\0' -- "$@"
 }

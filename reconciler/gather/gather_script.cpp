@@ -12,6 +12,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/gather/gather.sh.h"
 #include "reconciler/gather/reply/home_reply.h"
+#include "reconciler/model/ledger.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/frames.sh.h"
 #include "reconciler/node/helper/home_path.h"
@@ -20,6 +21,8 @@ namespace reconciler {
 namespace {
 
 constexpr std::size_t kLargestFile = 1u << 20;  // bytes
+// Parts of that size which the ledger may have, see read_contents of gather.sh.
+constexpr std::size_t kLedgerParts = kLargestLedger / kLargestFile;
 // Commands with at most this limit run together, all of them within kTogetherLimitS.
 constexpr int kShortLimitS = 5;
 constexpr int kTogetherLimitS = 10;
@@ -126,7 +129,11 @@ std::vector<std::string> SplitRecords(const std::string& bytes) {
 
 using Files = std::map<std::string, Observed<FileState>>;
 
-void AddContents(const Frame& stat, const Frame& content, const Frame& again, Files& files) {
+std::string MakeLedgerPath(std::string_view root) { return fmt::format("{}{}", root, kLedgerFile); }
+
+// `ledger`: its path.
+void AddContents(const Frame& stat, const Frame& content, const Frame& again,
+                 const std::string& ledger, Files& files) {
   if (stat.out != again.out) {
     for (const std::string& record : SplitRecords(stat.out)) {
       const auto parsed = ParseStat(record);
@@ -138,11 +145,12 @@ void AddContents(const Frame& stat, const Frame& content, const Frame& again, Fi
   for (const std::string& record : SplitRecords(stat.out)) {
     auto parsed = ParseStat(record);
     if (!parsed) continue;
-    const std::size_t length = std::min(parsed->size, kLargestFile + 1);
+    const std::size_t parts = parsed->path == ledger ? kLedgerParts : 1;
+    const std::size_t length = std::min(parsed->size, parts * (kLargestFile + 1));
     if (at + length > content.out.size()) {
       files[parsed->path] = Unknown{"cut while it was read"};
-    } else if (parsed->size > kLargestFile) {
-      files[parsed->path] = Unknown{"larger than 1 MiB"};
+    } else if (parsed->size > parts * kLargestFile) {
+      files[parsed->path] = Unknown{fmt::format("larger than {} MiB", parts)};
     } else {
       parsed->state.content = content.out.substr(at, length);
       files[parsed->path] = std::move(parsed->state);
@@ -151,8 +159,8 @@ void AddContents(const Frame& stat, const Frame& content, const Frame& again, Fi
   }
 }
 
-Files ParseFiles(const Frame& listing, const Frame& stat, const Frame& content,
-                 const Frame& again) {
+Files ParseFiles(const Frame& listing, const Frame& stat, const Frame& content, const Frame& again,
+                 std::string_view root) {
   Files files;
   for (const std::string& record : SplitRecords(listing.out)) {
     if (record.size() < 3 || record[0] == '~')
@@ -178,7 +186,7 @@ Files ParseFiles(const Frame& listing, const Frame& stat, const Frame& content,
         files[path] = Unknown{"vanished while it was read"};  // until its content is found
     }
   }
-  AddContents(stat, content, again, files);
+  AddContents(stat, content, again, MakeLedgerPath(root), files);
   return files;
 }
 
@@ -246,7 +254,10 @@ std::string BuildGatherScript(const std::vector<Read>& reads, std::string_view n
                               std::string_view root) {
   const std::string functions =
       std::string(kFramesSh) + GetHomeFunctions() +
-      AssignForShell({{"ROOT", root}, {"LARGEST", std::to_string(kLargestFile + 1)}}) +
+      AssignForShell({{"ROOT", root},
+                      {"LARGEST", std::to_string(kLargestFile + 1)},
+                      {"LONG", MakeLedgerPath(root)},
+                      {"PARTS", Join(std::vector<std::string>(kLedgerParts, "-"), " ")}}) +
       std::string(kGatherSh);
   const std::vector<RunProbe> probes = JoinProbes(reads);
   std::string calls =
@@ -295,7 +306,7 @@ Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<
   const std::vector<std::string> session = Split(frames["session"].out, ' ');
   if (session.size() == 4) facts.session_address = session[2];
   facts.files = RemoveRoot(
-      ParseFiles(frames["files"], frames["stat"], frames["content"], frames["again"]), root);
+      ParseFiles(frames["files"], frames["stat"], frames["content"], frames["again"], root), root);
   facts.values = RemoveRoot(ParseValues(frames["values"]), root);
 
   AddHomeFiles(ListHomePaths(reads, facts.files), homes, facts.files);

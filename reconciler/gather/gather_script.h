@@ -17,8 +17,8 @@ std::string BuildGatherScript(const std::vector<Read>& reads, std::string_view n
                               std::string_view root = "");
 
 // The script's reply as facts' raw material. A file that changed while it was read, is larger than
-// 1 MiB, is a symbolic link or could not be opened is Unknown with that reason. Errors: the reply
-// does not hold every frame (kProbe).
+// 1 MiB (the ledger: kLargestLedger), is a symbolic link or could not be opened is Unknown with
+// that reason. Errors: the reply does not hold every frame (kProbe).
 Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<Read>& reads,
                                     std::string_view nonce, std::string_view root = "");
 

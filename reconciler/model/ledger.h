@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "reconciler/base/observed.h"
 #include "reconciler/base/result.h"
 #include "reconciler/model/action.h"
 #include "reconciler/model/cluster_spec.h"
@@ -66,6 +68,8 @@ struct Ledger {
 
 inline constexpr std::string_view kStateFolder = "/var/lib/spark-reconcile";
 inline constexpr std::string_view kLedgerFile = "/var/lib/spark-reconcile/ledger.json";
+// Bytes of its text. All that is read of a node at once may have twice as many.
+inline constexpr std::size_t kLargestLedger = 8u << 20;
 // The files of the ledger's entries, one path per line, so that one exec can read them too.
 inline constexpr std::string_view kOwnedList = "/var/lib/spark-reconcile/owned";
 
@@ -75,5 +79,9 @@ std::string FormatOwnedList(const Ledger& ledger);
 
 // Errors are kInput and name the place in the document ("/entries/0/kind").
 Result<Ledger> ParseLedger(std::string_view json);
+
+// Whether ParseLedger's error, which is why a ledger is unknown, is that another version of the
+// program wrote it in a format of its own.
+bool IsOfOtherVersion(const Unknown& ledger);
 
 }  // namespace reconciler

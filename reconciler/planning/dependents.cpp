@@ -25,19 +25,26 @@ Changes IndexChanges(Plan& plan, bool prune) {
 
 bool IsBlocked(const Change& change) { return change.change == ChangeKind::kBlocked; }
 
-// nullptr: nothing that it needs is blocked.
-const Change* FindBlockedNeed(const std::vector<std::string>& needs, const Changes& required) {
+// nullptr: nothing that it needs is blocked. What is known only after another change of the apply
+// never is where --only leaves that out.
+const Change* FindMissingNeed(const Change& change, const std::vector<std::string>& needs,
+                              const Changes& required, const std::vector<std::string>& only) {
   for (const std::string& id : needs) {
     const auto found = required.find(id);
-    if (found != required.end() && IsBlocked(*found->second)) return found->second;
+    if (found == required.end()) continue;
+    const bool is_left_out = change.deferred && !IsSelected(only, found->second->plugin);
+    if (is_left_out || IsBlocked(*found->second)) return found->second;
   }
   return nullptr;
 }
 
 // The line of a cause that --only leaves out is not in the plan.
 std::string ExplainNeed(const Change& cause, const std::vector<std::string>& only) {
-  std::string why = fmt::format("needs {} of {}, which is blocked", MakePrintable(cause.name),
-                                MakePrintable(cause.node));
+  const bool is_blocked = IsBlocked(cause);
+  std::string why =
+      fmt::format("needs {} of {}, which {}", MakePrintable(cause.name), MakePrintable(cause.node),
+                  is_blocked ? "is blocked" : "--only leaves out");
+  if (!is_blocked) return why;
   if (!IsSelected(only, cause.plugin)) why += ": " + MakePrintable(cause.detail);
   return why;
 }
@@ -49,7 +56,7 @@ bool BlockNeeding(const Needs& needs, const Changes& required, const Changes& ch
   for (const auto& [id, needed] : needs) {
     const auto found = changes.find(id);
     if (found == changes.end() || IsBlocked(*found->second)) continue;
-    const Change* cause = FindBlockedNeed(needed, required);
+    const Change* cause = FindMissingNeed(*found->second, needed, required, only);
     if (cause == nullptr) continue;
     Change& change = *found->second;
     Block(change, "plan-need-blocked", ExplainNeed(*cause, only));

@@ -18,7 +18,10 @@ void DiagnoseLedger(const ClusterSpec& cluster, const NodeName& name, const Node
         {.severity = Severity::kBlocks,
          .code = "plan-ledger-unreadable",
          .message = fmt::format("{}: {}", kLedgerFile, MakePrintable(unknown->why)),
-         .next_step = "it holds the originals: repair it, or move it away to start without them",
+         .next_step =
+             IsOfOtherVersion(*unknown)
+                 ? "use the version of spark-reconcile that wrote it, or a later one"
+                 : "it holds the originals: repair it, or move it away to start without them",
          .subject = std::string(kLedgerFile),
          .nodes = {name}});
   }

@@ -204,7 +204,7 @@ class Planner {
     plan_.uninstall = scope_.uninstall;
     plan_.nodes = ListPlanNodes(cluster_, facts_, scope_);
     CollectResources();
-    for (const auto& members : stages) AddStage(members, &members == &stages.back());
+    AddStages(stages);
     BlockDependents(
         needs_,
         scope_.allow_half_cables ? std::vector<Segment>() : ListJointCables(fabric_, facts_),
@@ -308,16 +308,37 @@ class Planner {
          .nodes = {node.name}});
   }
 
+  void AddStages(const std::vector<std::vector<std::size_t>>& stages) {
+    AddFirstPrunes();
+    for (const auto& members : stages) AddStage(members, &members == &stages.back());
+  }
+
+  void AddFirstPrunes() {
+    std::vector<std::size_t> members;
+    Stage stage;
+    for (std::size_t index = 0; index < plugins_.size(); ++index) {
+      if (!plugins_[index].is_pruned_first) continue;
+      members.push_back(index);
+      stage.plugins.emplace_back(plugins_[index].name);
+    }
+    for (const NodeSpec& node : cluster_.nodes) {
+      if (IsRead(node)) AddPrunes(node, members, /*last=*/false, stage);
+    }
+    if (!stage.changes.empty()) plan_.stages.push_back(std::move(stage));
+  }
+
   void AddStage(const std::vector<std::size_t>& members, bool last) {
     Stage stage;
+    std::vector<std::size_t> others;  // whose prunes belong here
     for (const std::size_t index : members) {
+      if (!plugins_[index].is_pruned_first) others.push_back(index);
       if (IsSelected(scope_.only, plugins_[index].name))
         stage.plugins.emplace_back(plugins_[index].name);
     }
     for (const NodeSpec& node : cluster_.nodes) {
       if (!IsRead(node)) continue;
       for (const std::size_t index : members) AddResources(node, index, stage);
-      AddPrunes(node, members, last, stage);
+      AddPrunes(node, others, last, stage);
     }
     if (!stage.changes.empty()) plan_.stages.push_back(std::move(stage));
   }
@@ -422,7 +443,7 @@ class Planner {
     return state != nullptr && std::holds_alternative<FileState>(*state);
   }
 
-  // In the stage of their plugin; of a plugin that is no more, in the last one.
+  // Those of `members`; of a plugin that is no more, in the last stage.
   void AddPrunes(const NodeSpec& node, const std::vector<std::size_t>& members, bool last,
                  Stage& stage) {
     for (Change& change : prunes_.at(node.name)) {

@@ -205,8 +205,8 @@ class Pruner {
                                       Change change) const {
     FileState rest = now;
     rest.mtime.clear();
-    for (const std::string& name : {ledger_.cluster, cluster_.name}) {
-      rest.content = RemoveBlocks(rest.content, name);
+    for (const std::string& name : {ledger_.cluster, cluster_.name, cluster_.former_name}) {
+      if (!name.empty()) rest.content = RemoveBlocks(rest.content, name);
     }
     if (rest.content == now.content) {
       if (entry.shared) return std::nullopt;

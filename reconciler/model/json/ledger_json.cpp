@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <set>
 
 #include "reconciler/model/json/json.h"
@@ -9,6 +11,8 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::string_view kLedgerFormat = "spark-reconcile/ledger/1";
+constexpr std::string_view kAnyLedgerFormat = "spark-reconcile/ledger/";
+constexpr std::string_view kFound = ", found \"";
 
 ordered_json EntryToJson(const LedgerEntry& entry) {
   ordered_json json = {{"kind", EncodeText(entry.kind)},
@@ -82,7 +86,7 @@ ordered_json LedgerToJson(const Ledger& ledger) {
 Ledger ReadLedger(const JsonReader& reader) {
   const JsonReader format = reader.At("format");
   if (format.Text() != kLedgerFormat) {
-    format.Fail("wanted \"" + std::string(kLedgerFormat) + "\", found \"" + format.Text() + "\"");
+    format.Fail(fmt::format("wanted \"{}\"{}{}\"", kLedgerFormat, kFound, format.Text()));
   }
   Ledger ledger{.cluster = reader.At("cluster").Text(),
                 .generation = ReadGeneration(reader.At("generation")),
@@ -102,6 +106,10 @@ Ledger ReadLedger(const JsonReader& reader) {
 }
 
 std::string FormatLedger(const Ledger& ledger) { return Dump(LedgerToJson(ledger)); }
+
+bool IsOfOtherVersion(const Unknown& ledger) {
+  return ledger.why.find(fmt::format("{}{}", kFound, kAnyLedgerFormat)) != std::string::npos;
+}
 
 Result<Ledger> ParseLedger(std::string_view json) { return ReadDocument<Ledger>(json, ReadLedger); }
 

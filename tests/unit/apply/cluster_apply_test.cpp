@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "reconciler/base/mark.h"
+#include "reconciler/base/text.h"
 #include "reconciler/planning/ledger.h"
 #include "tests/support/fake_session.h"
 
@@ -477,6 +478,67 @@ TEST_F(ClusterApplyTest, ANodeThatDidNotAnswerAtFirstIsNotQueriedAgain) {
   EXPECT_EQ(reads_.at(0), std::vector<NodeName>());
   EXPECT_EQ(reads_.at(1), std::vector<NodeName>{"spark-1"});
   EXPECT_TRUE(apply_->facts().unreachable.contains("spark-2"));
+}
+
+// Where it was committed, no later apply could read it.
+TEST_F(ClusterApplyTest, ALedgerThatWouldBeTooLargeIsRefusedBeforeAnythingIsStaged) {
+  Ledger ledger{.cluster = "lab"};
+  for (const char* path : {"/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9"}) {
+    ledger.entries.push_back(
+        {.kind = "file",
+         .name = path,
+         .original = {WriteFile{path, FileState{.content = std::string(1 << 20, 'x')}}}});
+  }
+  readings_[0].nodes["spark-1"].ledger = ledger;
+  Start();
+  EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kNotAllowed);
+  EXPECT_EQ(changes_, 0);
+}
+
+Ownership LeaveToAnother(const PluginInput&, Change& change) {
+  Block(change, "values-claimed", "now another's; left as it is");
+  return Ownership::kOthers;
+}
+
+// Does all that is requested of it.
+FakeNode MakeWorkingNode() {
+  return SessionNode([](const std::string& request, const std::string& nonce) {
+    ScriptReply reply;
+    for (const std::string& line : SplitLines(request)) {
+      if (!line.starts_with("run_step ")) continue;
+      const std::string done = "\n" + nonce + " step\n\n" + nonce + " exit 0\n";
+      reply.out += done;
+      reply.err += done;
+    }
+    return reply;
+  });
+}
+
+TEST_F(ClusterApplyTest, WhatIsLeftToItsOwnerDoesNotRemainAfterAnApplyThatChangedAnotherNode) {
+  plugins_[0].check_prune = LeaveToAnother;
+  for (const char* name : {"spark-1", "spark-2"}) network_.SetNode(name, MakeWorkingNode());
+  ClusterFacts before = FactsWith("2");
+  before.nodes["spark-1"].sysctl.keys["is"] = "1";
+  ClusterFacts after = FactsWith("2");
+  for (ClusterFacts* facts : {&before, &after}) {
+    facts->nodes["spark-2"].ledger = Ledger{.cluster = "lab",
+                                            .entries = {{.kind = "link",
+                                                         .name = "port",
+                                                         .plugin = "values",
+                                                         .triggers = {RunCommand{{"restore"}}}}}};
+  }
+  readings_ = {before, before, after};
+  Start();
+  const Proposal proposal = apply_->Propose(std::nullopt);
+  ASSERT_TRUE(proposal.plan && !proposal.refusal);
+  EXPECT_EQ(proposal.plan->ChangeCount(), 1u);
+  EXPECT_EQ(proposal.plan->BlockedCount(), 1u);
+  const ClusterApplyResult result = apply_->CarryOut(*proposal.plan);
+  ASSERT_TRUE(result.report);
+  EXPECT_TRUE(result.report->converged) << FormatErrors(result.report->errors);
+  EXPECT_EQ(result.report->remaining.BlockedCount(), 1u);  // as it was read, with the old ledger
+  EXPECT_EQ(result.remaining.BlockedCount(), 0u);
+  EXPECT_TRUE(result.remaining.Empty());
 }
 
 TEST_F(ClusterApplyTest, AnUninstallAfterAppliesThatWereAllRevertedRemovesTheirJournals) {

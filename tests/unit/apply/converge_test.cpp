@@ -98,6 +98,18 @@ TEST(Converge, WhatThePlanAnnouncedAndCannotBeReadThenIsItsErrorToo) {
             "  hint: what it is now is not known; plan again to see it\n");
 }
 
+TEST(Converge, WhatThePlanAnnouncedAndIsBlockedThenLeavesTheRestApplied) {
+  Change blocked = Named("/unit");
+  blocked.fingerprint = "blocked";
+  Block(blocked, "units-not-installed", "not installed");
+  const ConvergeReport report =
+      RunConverge(MakePlanWith({Named("/a"), Named("/unit", true)}), {MakePlanWith({blocked})});
+  EXPECT_TRUE(report.converged);
+  EXPECT_EQ(report.remaining.BlockedCount(), 1u);
+  EXPECT_FALSE(RunConverge(MakePlanWith({Named("/unit")}), {MakePlanWith({blocked})}).converged)
+      << "it was changed";
+}
+
 TEST(Converge, WhatCannotBeReadBackAfterTheCommitIsItsErrorToo) {
   Plan plan = MakePlanWith({Named("/a")});
   plan.nodes = {{.name = "spark-1"}};

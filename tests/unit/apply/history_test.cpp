@@ -218,10 +218,28 @@ ClusterSpec MakeRenamed() {
 }
 
 TEST(UseAccessOf, ANodeThatWasRenamedSinceIsReachedAsItIsNow) {
-  ClusterSpec earlier{.nodes = {{.name = "spark-1"}, {.name = "gx10", .address = "localhost"}}};
+  ClusterSpec earlier{.name = "attic",
+                      .nodes = {{.name = "spark-1"}, {.name = "gx10", .address = "localhost"}}};
   ASSERT_TRUE(UseAccessOf(MakeRenamed(), earlier));
   EXPECT_EQ(earlier.nodes[1].name, "gx10");
   EXPECT_EQ(earlier.nodes[1].address, "192.168.1.22");
+}
+
+// Else the hint of the refusal that follows would be about the earlier manifest, which is no file.
+TEST(UseAccessOf, AManifestOfAnotherClusterNeedsItsRename) {
+  ClusterSpec present{.file = "pair.yaml", .name = "lab"};
+  ClusterSpec earlier{.file = "generation 2 of pair.yaml", .name = "attic"};
+  const auto used = UseAccessOf(present, earlier);
+  ASSERT_FALSE(used);
+  EXPECT_EQ(used.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(FormatError(used.error()),
+            "generation 2 of pair.yaml is of cluster 'attic', and pair.yaml of 'lab'\n"
+            "  hint: after a rename, write `moved: {cluster: attic}` in pair.yaml\n");
+  present.former_name = "attic";
+  EXPECT_TRUE(UseAccessOf(present, earlier));
+  present.former_name.clear();
+  earlier.former_name = "lab";  // it owns what has the name of now already
+  EXPECT_TRUE(UseAccessOf(present, earlier));
 }
 
 TEST(ReverseMoves, AnEarlierManifestOwnsWhatWasAppliedUnderTheNamesOfNow) {

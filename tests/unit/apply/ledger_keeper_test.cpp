@@ -1,5 +1,6 @@
 #include "reconciler/apply/ledger_keeper.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -102,6 +103,32 @@ TEST_F(LedgerKeeperTest, TheWayBackIsThatOfThePlan) {
   plan_.only = {"values"};
   keeper.Begin(plan_, facts_);
   EXPECT_EQ(keeper.FindWayBack().kind, WayBackKind::kNone);
+}
+
+TEST_F(LedgerKeeperTest, ALedgerThatCouldNotBeReadAgainIsNamedWithItsLongestText) {
+  for (std::size_t i = 0; i < 9; ++i) {
+    const std::string path = fmt::format("/etc/{}", i);
+    plan_.stages[0].changes.push_back(
+        {.kind = "file",
+         .name = path,
+         .node = "spark-1",
+         .plugin = "files",
+         .actions = {WriteFile{path, FileState{"ours\n"}}},
+         .before = FileState{.content = std::string((1 << 20) - 9 + i, 'x')}});
+  }
+  LedgerKeeper keeper = MakeKeeper();
+  keeper.Begin(plan_, facts_);
+  const std::size_t size = keeper.MakeDocuments("spark-1", {plan_}).at("ledger.json").size();
+  EXPECT_GT(size, kLargestLedger);
+  EXPECT_EQ(FormatErrors(keeper.FindTooLarge(plan_, facts_)),
+            fmt::format("spark-1: wanted a ledger of at most 8 MiB, found one of {} bytes; the "
+                        "longest former text in it is that of /etc/8 (1048575 bytes)\n"
+                        "  hint: leave that file out of the manifest, or make it smaller before "
+                        "it is managed\n",
+                        size));
+  EXPECT_EQ(FormatErrors(MakeKeeper(/*uninstall=*/true).FindTooLarge(plan_, facts_)), "");
+  plan_.stages[0].changes.resize(8);  // seven files
+  EXPECT_EQ(FormatErrors(keeper.FindTooLarge(plan_, facts_)), "");
 }
 
 // Journals may hold the only originals of such files.

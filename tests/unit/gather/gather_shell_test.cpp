@@ -9,6 +9,7 @@
 
 #include "plugins/common/commands/in_place.h"
 #include "reconciler/base/number.h"
+#include "reconciler/model/ledger.h"
 #include "reconciler/node/frames.h"
 #include "tests/support/run_here.h"
 #include "tests/support/shell_fixture.h"
@@ -102,6 +103,31 @@ TEST_F(GatherScriptTest, WhatIsNoPlainFileIsUnknownWithItsReason) {
   EXPECT_EQ(why("/etc/directory"), "is not a regular file");
   EXPECT_EQ(why("/etc/large"), "larger than 1 MiB");
   EXPECT_EQ(Known(reply.files.at("/etc/last"))->content, "still right\n");
+}
+
+TEST_F(GatherScriptTest, TheLedgerMayBeLongerThanAnotherFile) {
+  const std::string path(kLedgerFile);
+  Put("etc/first", "first\n");
+  Put("etc/last", "still right\n");
+  std::string text;
+  const auto read = [&](std::size_t size) {
+    text.clear();
+    for (std::size_t i = 0; i < size; ++i) text.push_back(static_cast<char>(i % 251));
+    Put(path.substr(1), text);
+    const ProbeReply reply =
+        Gather({ReadFile{"/etc/first"}, ReadFile{path}, ReadFile{"/etc/last"}});
+    EXPECT_EQ(Known(reply.files.at("/etc/first"))->content, "first\n");
+    EXPECT_EQ(Known(reply.files.at("/etc/last"))->content, "still right\n");
+    return reply.files.at(path);
+  };
+  for (const std::size_t size : {std::size_t{(1 << 20) + 1}, kLargestLedger}) {
+    const Observed<FileState> ledger = read(size);
+    ASSERT_NE(Known(ledger), nullptr);
+    EXPECT_TRUE(Known(ledger)->content == text) << size;
+  }
+  for (const std::size_t size : {kLargestLedger + 1, kLargestLedger + 100}) {
+    EXPECT_EQ(std::get<Unknown>(read(size)).why, "larger than 8 MiB");
+  }
 }
 
 TEST_F(GatherScriptTest, ValuesAreTheFirstLinesAndAMissingOneIsAbsent) {

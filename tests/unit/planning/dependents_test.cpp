@@ -98,6 +98,26 @@ TEST(BlockDependents, APruneThatNeedsSomethingHeldIsHeldAndHoldsNothing) {
   EXPECT_EQ(plan.stages[0].changes[0].code, "plan-need-blocked");
 }
 
+// It would wait for it in every pass of the apply.
+TEST(BlockDependents, WhatIsKnownAfterAChangeThatOnlyLeavesOutIsHeld) {
+  Change package = MakeDue("spark-1", "package", "git");
+  package.plugin = "packages";
+  Change build = MakeDue("spark-1", "nccl", "build");
+  build.plugin = "nccl";
+  Change script = MakeDue("spark-1", "file", "/etc/x");
+  script.plugin = "nccl";
+  build.deferred = true;
+  const Needs needs = {{"spark-1/nccl/build", {"spark-1/package/git"}},
+                       {"spark-1/file//etc/x", {"spark-1/package/git"}}};
+  Plan plan{.only = {"nccl"}, .stages = {{.changes = {package, build, script}}}};
+  BlockDependents(needs, {}, plan);
+  EXPECT_THAT(ListDetails(plan),
+              ElementsAre("due", "needs git of spark-1, which --only leaves out", "due"));
+  Plan whole{.stages = {{.changes = {package, build, script}}}};
+  BlockDependents(needs, {}, whole);
+  EXPECT_THAT(ListDetails(whole), ElementsAre("due", "due", "due"));
+}
+
 TEST(BlockDependents, NeedsThatFormACircleHoldNothingAlone) {
   Plan plan{.stages = {{.changes = {MakeDue("spark-1", "a", "first"),
                                     MakeDue("spark-1", "z", "second")}}}};

@@ -53,6 +53,16 @@ TEST(MayApply, ALedgerThatCannotBeReadIsRefused) {
             "  hint: it holds the originals: repair it, or move it away to start without them\n");
 }
 
+TEST(MayApply, ALedgerOfAnotherVersionIsLeftToThatVersion) {
+  const auto ledger = ParseLedger(R"({"format": "spark-reconcile/ledger/2"})");
+  ASSERT_FALSE(ledger);
+  EXPECT_EQ(FormatErrors(CheckMayApply(PairAt(4, 5),
+                                       FactsWithLedger(Unknown{ledger.error().message}), true)),
+            "spark-1: /var/lib/spark-reconcile/ledger.json: /format: wanted "
+            "\"spark-reconcile/ledger/1\", found \"spark-reconcile/ledger/2\"\n"
+            "  hint: use the version of spark-reconcile that wrote it, or a later one\n");
+}
+
 TEST(MayApply, ANodeThatTheManifestLostIsRefusedUnlessAllowed) {
   const ClusterFacts facts =
       FactsWithLedger(Ledger{.cluster = "lab", .nodes = {{"spark-3", 3, "10.0.0.3"}}});

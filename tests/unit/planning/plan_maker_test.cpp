@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reconciler/base/mark.h"
+#include "reconciler/base/text.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/foreign.h"
 #include "reconciler/planning/text/render.h"
@@ -340,6 +341,40 @@ TEST_F(MakePlanTest, WhatAnotherOwnerHasByNowIsShownAndDroppedFromTheLedger) {
   EXPECT_EQ(plan->nodes[0].dropped, std::vector<std::string>{"link/port"});
   ASSERT_EQ(plan->BlockedCount(), 1u);
   EXPECT_EQ(plan->stages[0].changes[0].detail, "now another's; left as it is");
+}
+
+// A mount goes before the network that it needs.
+TEST_F(MakePlanTest, WhatMayUseOtherChangesIsPrunedBeforeThem) {
+  plugins_ = {{.name = "services", .after = {kAllOthers}},
+              {.name = "network", .after = {}},
+              {.name = "mounts", .after = {"network"}, .is_pruned_first = true}};
+  Ledger ledger{.cluster = "homelab", .generation = 1};
+  for (const std::string plugin : {"gone", "mounts", "network", "services"}) {
+    for (const std::string number : {"1", "2"}) {
+      ledger.entries.push_back({.kind = "value",
+                                .name = plugin + number,
+                                .plugin = plugin,
+                                .generation = 1,
+                                .triggers = {RunCommand{{"restore"}}}});
+    }
+  }
+  facts_.nodes["spark-1"].ledger = ledger;
+  const auto list = [&](const PlanScope& scope) {
+    std::string text;
+    const auto plan = Make(scope);
+    for (const Stage& stage : plan->stages) {
+      text += Join(stage.plugins, " ") + ":";
+      for (const Change& change : stage.changes) text += " " + change.name;
+      text += "\n";
+    }
+    return text;
+  };
+  for (const PlanScope& scope : {PlanScope{.uninstall = true}, PlanScope{}}) {
+    EXPECT_EQ(list(scope),
+              "mounts: mounts2 mounts1\n"
+              "network: network2 network1\n"
+              "services: services2 services1 gone2 gone1\n");
+  }
 }
 
 Ownership LeaveToNoOne(const PluginInput&, Change& change) {

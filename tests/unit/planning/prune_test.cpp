@@ -229,6 +229,17 @@ TEST(Prune, BlocksUnderTheClustersFormerNameGoToo) {
   EXPECT_EQ(change.actions, (std::vector<Action>{WriteFile{"/etc/hosts", {"theirs\n"}}}));
 }
 
+// An apply after the rename has left it, where it was blocked or limited to other plugins.
+TEST(Prune, ABlockUnderTheFormerNameGoesWhereTheLedgerHasTheNewName) {
+  PruneCase one;
+  one.Put("/etc/hosts", SetBlock("theirs\n", "attic", "hosts", "a line\n"));
+  one.ledger.entries = {FileEntry("/etc/hosts", "as we left it\n", RemoveFile{"/etc/hosts"})};
+  one.ledger.entries[0].shared = true;
+  const Change change = one.RunForOne();
+  EXPECT_EQ(change.detail, "no longer in the manifest: our block removed");
+  EXPECT_EQ(change.actions, (std::vector<Action>{WriteFile{"/etc/hosts", {"theirs\n"}}}));
+}
+
 TEST(Prune, TheLedgerOfAnotherClusterIsNotCarriedOut) {
   PruneCase one;
   one.ledger.cluster = "labx";
