@@ -66,6 +66,18 @@ std::string FormatHostBlock(const Destination& destination, const Peer& peer) {
                      kKeyFile);
 }
 
+// Of the lines whose first name is `host`.
+std::vector<PublicKey> ReadKeysOf(std::string_view block, const std::string& host) {
+  std::vector<PublicKey> keys;
+  for (const std::string& line : SplitLines(block)) {
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string::npos) continue;
+    if (Split(line.substr(0, blank), ',').front() != host) continue;
+    if (const auto key = ParsePublicKey(line.substr(blank + 1))) keys.push_back(*key);
+  }
+  return keys;
+}
+
 }  // namespace
 
 std::string FormatAuthorizedKey(std::string_view cluster, const NodeName& node,
@@ -96,15 +108,9 @@ std::string FormatKnownHosts(const Peer& peer, const std::vector<PublicKey>& key
 }
 
 std::vector<PublicKey> ReadKnownHostKeys(std::string_view block, const Peer& peer) {
-  std::vector<PublicKey> keys;
-  for (const std::string& line : SplitLines(block)) {
-    const std::size_t blank = line.find(' ');
-    if (blank == std::string::npos) continue;
-    if (Split(line.substr(0, blank), ',').front() != FormatHostPattern(peer.name, peer.port))
-      continue;
-    if (const auto key = ParsePublicKey(line.substr(blank + 1))) keys.push_back(*key);
-  }
-  return keys;
+  std::vector<PublicKey> keys = ReadKeysOf(block, FormatHostPattern(peer.name, peer.port));
+  if (!keys.empty() || peer.former_name.empty()) return keys;
+  return ReadKeysOf(block, FormatHostPattern(peer.former_name, peer.port));
 }
 
 std::vector<std::string> ListHostNames(const Peer& peer) {

@@ -19,7 +19,7 @@ std::optional<PublicKey> ReadAuthorizedKey(std::string_view block, std::string_v
 
 // One line per key, under every name by which `peer` is reached; its node name comes first.
 std::string FormatKnownHosts(const Peer& peer, const std::vector<PublicKey>& keys);
-// The keys that a block (empty: none) holds for `peer`.
+// The keys that a block (empty: none) holds for `peer`, under its name or else its former one.
 std::vector<PublicKey> ReadKnownHostKeys(std::string_view block, const Peer& peer);
 
 // Every name by which `peer` is reached, addresses too.

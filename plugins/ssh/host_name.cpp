@@ -47,6 +47,7 @@ bool Holds(const NodeFacts& facts, const std::string& address) {
 std::string FindHostName(const Peer& peer, const ClusterFacts& all, std::string_view block) {
   if (!IsBareName(peer.address)) return {};
   std::string former = ReadHostName(block, peer.name);
+  if (former.empty() && !peer.former_name.empty()) former = ReadHostName(block, peer.former_name);
   const auto found = all.nodes.find(peer.name);
   if (found == all.nodes.end()) return former;
   if (!former.empty() && Holds(found->second, former)) return former;

@@ -20,6 +20,15 @@ bool IsHost(std::string_view name) {
   return !name.starts_with('-') && name.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
+NodeName FindFormerName(const ClusterSpec& cluster, const NodeName& node) {
+  const Value* renamed = cluster.settings.At({"moved", "nodes"});
+  if (renamed == nullptr) return {};
+  for (const Member& member : renamed->Members()) {
+    if (member.value.ScalarText() == node) return member.key;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<MeshSpec> ReadMesh(const ClusterSpec& cluster) {
@@ -51,6 +60,7 @@ std::vector<Peer> ListPeers(const ClusterSpec& cluster, const Fabric& fabric, co
   std::vector<Peer> peers;
   for (const NodeSpec* other : others) {
     Peer peer{.name = other->name,
+              .former_name = FindFormerName(cluster, other->name),
               .user = FindUser(mesh, *other),
               .address = other->address,
               .port = other->access.port};

@@ -29,6 +29,7 @@ std::string MakeSshPath(std::string_view user, std::string_view file);
 // Another node of the cluster, as `ssh` on this node names it.
 struct Peer {
   NodeName name = {};
+  NodeName former_name = {};  // of `moved: {nodes: …}`; empty: it was not renamed
   std::string user = {};
   std::string address = {};               // management; may be empty
   std::string host_name = {};             // FindHostName

@@ -52,11 +52,27 @@ struct Site {
   RunCommand AsUser(std::vector<std::string> argv) const {
     return {.argv = std::move(argv), .user = user};
   }
+  // Under the cluster's name, or else under the one that it had before.
   std::string Block(std::string_view file) const {
     const Observed<FileState> observed = FindFile(input.facts, MakeSshPath(user, file));
     const FileState* state = Known(observed);
     if (state == nullptr) return {};
-    return ReadBlock(state->content, input.cluster.name, kTopic).value_or("");
+    auto block = ReadBlock(state->content, input.cluster.name, kTopic);
+    if (!block && !input.cluster.former_name.empty()) {
+      block = ReadBlock(state->content, input.cluster.former_name, kTopic);
+    }
+    return block.value_or("");
+  }
+  // A peer's key in a block of authorized_keys, also under what the cluster or the peer was called
+  // before.
+  std::optional<PublicKey> KeptKey(std::string_view block, const Peer& peer) const {
+    for (const std::string& cluster : {input.cluster.name, input.cluster.former_name}) {
+      for (const NodeName& node : {peer.name, peer.former_name}) {
+        if (cluster.empty() || node.empty()) continue;
+        if (auto key = ReadAuthorizedKey(block, cluster, node)) return key;
+      }
+    }
+    return std::nullopt;
   }
 };
 
@@ -72,10 +88,11 @@ Resource MakeDirectory(const Site& site) {
       resource.blocked = {.code = "ssh-wrong-owner",
                           .why = fmt::format("belongs to {}, wanted {}", access->owner, site.user)};
     }
-    resource.apply = {site.AsUser({"chmod", "0700", ".ssh"})};
-    resource.revert = {site.AsUser({"chmod", FormatMode(access->mode), ".ssh"})};
+    // Of a directory, chmod keeps setuid and setgid unless the mode has five digits.
+    resource.apply = {site.AsUser({"chmod", "00700", ".ssh"})};
+    resource.revert = {site.AsUser({"chmod", "0" + FormatMode(access->mode), ".ssh"})};
   } else {
-    resource.apply = {site.AsUser({"install", "-d", "-m", "0700", ".ssh"})};
+    resource.apply = {site.AsUser({"install", "-d", "-m", "00700", ".ssh"})};
   }
   return resource;
 }
@@ -172,7 +189,7 @@ void AddAuthorizedKeys(const Site& site, std::vector<Resource>& resources) {
       body += FormatAuthorizedKey(site.input.cluster.name, peer.name, *known);
     } else if (std::holds_alternative<Pending>(key)) {
       pending.push_back(peer.name);
-    } else if (const auto kept = ReadAuthorizedKey(block, site.input.cluster.name, peer.name)) {
+    } else if (const auto kept = site.KeptKey(block, peer)) {
       body += FormatAuthorizedKey(site.input.cluster.name, peer.name, *kept);
     }
   }
@@ -280,8 +297,7 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   for (const Peer& peer : site.peers) {
     const PeerKey key = FindPeerKey(input.all, peer.name, peer.user);
     const auto* unknown = std::get_if<Unknown>(&key);
-    if (unknown == nullptr || ReadAuthorizedKey(authorized, input.cluster.name, peer.name))
-      continue;
+    if (unknown == nullptr || site.KeptKey(authorized, peer)) continue;
     missing.push_back(MakeMissing(site, "public key of " + peer.name, *unknown));
   }
   for (const Peer& peer : site.peers) {

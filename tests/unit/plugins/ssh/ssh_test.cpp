@@ -113,7 +113,7 @@ TEST(SshKeyPair, IsMadeByTheUserOnTheNodeAfterItsDirectory) {
   EXPECT_EQ(directory->name, "~nvidia/.ssh");
   EXPECT_THAT(directory->actions,
               ElementsAre(Action(
-                  RunCommand{.argv = {"install", "-d", "-m", "0700", ".ssh"}, .user = "nvidia"})));
+                  RunCommand{.argv = {"install", "-d", "-m", "00700", ".ssh"}, .user = "nvidia"})));
   const auto pair = Diff(resources[1], "ssh");
   EXPECT_EQ(pair->change, ChangeKind::kAdd);
   EXPECT_EQ(pair->name, "~nvidia/.ssh/id_ed25519_spark");
@@ -176,6 +176,20 @@ TEST(SshDirectory, ForeignOwnerBlocksAndWideModeIsNarrowed) {
   EXPECT_EQ(scenario.Detail("spark-1", "~nvidia/.ssh"), "0775 nvidia → 0700 nvidia");
   directory = FileAccess{{0700}, "root"};
   EXPECT_EQ(scenario.Detail("spark-1", "~nvidia/.ssh"), "blocked: belongs to root, wanted nvidia");
+}
+
+// Of a directory, chmod keeps the setgid bit where the mode has four digits.
+TEST(SshDirectory, SetgidIsClearedAndCanBeReverted) {
+  Scenario scenario = Cluster();
+  scenario.facts.nodes["spark-1"].ssh.directory = FileAccess{{02700}, "nvidia"};
+  const auto change = Diff(scenario.Find("spark-1", "~nvidia/.ssh"), "ssh");
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->detail, "2700 nvidia → 0700 nvidia");
+  const auto chmod = [](const std::string& mode) {
+    return Action(RunCommand{.argv = {"chmod", mode, ".ssh"}, .user = "nvidia"});
+  };
+  EXPECT_THAT(change->actions, ElementsAre(chmod("00700")));
+  EXPECT_THAT(change->revert, ElementsAre(chmod("02700")));
 }
 
 TEST(SshDirectory, WhatBlocksItBlocksAllThatLiesInIt) {
@@ -280,6 +294,47 @@ TEST(SshMesh, UnreachablePeerKeepsTheEntriesThatItHas) {
   EXPECT_EQ(scenario.Warning("spark-1", "host keys of spark-2"), "none");
   for (const Resource& resource : scenario.Resources("spark-1")) {
     EXPECT_FALSE(Diff(resource, "ssh")) << resource.name;
+  }
+}
+
+// As if the manifest had been applied with these names before; its own names stay as they are.
+void ApplyUnderFormerNames(Scenario& scenario, const std::string& cluster, const NodeName& node) {
+  Scenario before = scenario;
+  before.cluster.name = cluster;
+  before.cluster.nodes[1].name = node;
+  before.facts.nodes[node] = before.facts.nodes["spark-2"];
+  for (Segment& segment : before.fabric.segments) segment.ports[1].node = node;
+  for (const char* path : {kAuthorized, kKnown, kConfig}) {
+    const Resource resource = before.Find("spark-1", path);
+    scenario.facts.nodes["spark-1"].files[path] =
+        std::get<FileState>(std::get<ResourceState>(resource.desired));
+  }
+}
+
+TEST(SshMesh, APeerThatWasNotReadKeepsItsKeysThroughARename) {
+  for (const auto& [cluster, node] : {std::pair<std::string, NodeName>{"oldlab", "spark-2"},
+                                      {"homelab", "old-2"},
+                                      {"oldlab", "old-2"}}) {
+    Scenario scenario = Cluster();
+    scenario.cluster.nodes[1].address = "sparkb";  // an alias: the config has the session's address
+    scenario.facts.nodes["spark-2"].session.address = "192.168.1.22";
+    const std::string keys = scenario.BlockIn("spark-1", kAuthorized);
+    const std::string hosts = scenario.BlockIn("spark-1", kKnown);
+    const std::string config = scenario.BlockIn("spark-1", kConfig);
+    ASSERT_THAT(config, HasSubstr("  HostName 192.168.1.22\n"));
+    ApplyUnderFormerNames(scenario, cluster, node);
+    if (cluster != scenario.cluster.name) scenario.cluster.former_name = cluster;
+    if (node != "spark-2") {
+      scenario.cluster.settings = test::Map(
+          {{"ssh", test::Map({{"mesh", test::Flag(true)}})},
+           {"moved", test::Map({{"nodes", test::Map({{node, test::Text("spark-2")}})}})}});
+    }
+    scenario.facts.nodes.erase("spark-2");
+    EXPECT_EQ(scenario.BlockIn("spark-1", kAuthorized), keys) << cluster << ' ' << node;
+    EXPECT_EQ(scenario.BlockIn("spark-1", kKnown), hosts) << cluster << ' ' << node;
+    EXPECT_EQ(scenario.BlockIn("spark-1", kConfig), config) << cluster << ' ' << node;
+    EXPECT_EQ(scenario.Warning("spark-1", "public key of spark-2"), "none") << cluster;
+    EXPECT_EQ(scenario.Warning("spark-1", "host keys of spark-2"), "none") << cluster;
   }
 }
 
