@@ -27,14 +27,16 @@ std::string ExplainHcas(const Fabric& fabric, const NodeName& node) {
                      all ? "that have a cable" : "whose network reaches every node");
 }
 
-// What the fabric needs, less what the node's library would ignore.
-Result<void> AddNeeds(const PluginInput& input, Environment& environment) {
+// What the fabric needs, less what the node's library would ignore. Where the manifest brings the
+// library, the one of before the apply decides nothing: an older one ignores the variable.
+Result<void> AddNeeds(const Section& section, const PluginInput& input, Environment& environment) {
+  const bool brings_library = section.build || !section.package_version.empty();
   const Observed<NcclLibrary> library = Answer(input.facts.nccl.library);
   if (const auto* unknown = std::get_if<Unknown>(&library);
-      unknown != nullptr && CagesDiffer(input.fabric)) {
+      unknown != nullptr && !brings_library && CagesDiffer(input.fabric)) {
     return FailUnknown("cannot determine what libnccl knows: " + unknown->why);
   }
-  const auto* known = Known(library);
+  const auto* known = brings_library ? nullptr : Known(library);
   for (EnvVariable& need : ListNeeds(input.cluster, input.fabric)) {
     // Ignored there; a finding says that the ring needs another library.
     if (need.name == kSubnetAware && known != nullptr && !known->Knows(need.name)) continue;
@@ -152,7 +154,9 @@ Result<Environment> BuildWantedEnvironment(const Section& section, const PluginI
   const ModeDecision mode = DecideMode(section, input.cluster, input.facts, input.all);
   if (!mode.blocked.empty()) return FailUnknown(mode.blocked);
   environment.push_back({"NCCL_NET_GDR_LEVEL", mode.direct ? "SYS" : "LOC", mode.why});
-  if (auto added = AddNeeds(input, environment); !added) return tl::unexpected(added.error());
+  if (auto added = AddNeeds(section, input, environment); !added) {
+    return tl::unexpected(added.error());
+  }
   if (section.gid_index) {
     environment.push_back({"NCCL_IB_GID_INDEX", fmt::format("{}", *section.gid_index),
                            "required by the manifest; NCCL would find it for each HCA"});

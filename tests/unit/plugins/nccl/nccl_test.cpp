@@ -176,6 +176,22 @@ TEST(Nccl, RingWithALibraryThatCannotDoItSaysSoAndSetsNothingInVain) {
   EXPECT_EQ(scenario.Body(kServiceFile), "not known");
 }
 
+// An apply reads the node again when the package or the build is there, and may then announce
+// nothing new.
+TEST(Nccl, WhereTheManifestBringsTheLibraryTheVariablesDoNotDependOnTheOneBefore) {
+  for (const char* library : {"package 2.30.7-1", "build v2.30.7-1"}) {
+    NcclScenario scenario({{"library", test::Text(library)}});
+    scenario.MakeRing();
+    NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA");
+    const std::string before = scenario.Body(kServiceFile);
+    EXPECT_THAT(before, HasSubstr("\nNCCL_IB_SUBNET_AWARE_ROUTING=1\n")) << library;
+    scenario.facts.nccl.library = Unknown{"reading libnccl took longer than 20 s"};
+    EXPECT_EQ(scenario.Body(kServiceFile), before) << library;
+    NcclScenario::AddLibrary(scenario.facts, "2.30.7", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
+    EXPECT_EQ(scenario.Body(kServiceFile), before) << library;
+  }
+}
+
 // NCCL may be in containers only, which is nothing to complain about at every apply.
 TEST(Nccl, RingWithoutAnyLibraryToQueryIsNoFinding) {
   NcclScenario scenario;
