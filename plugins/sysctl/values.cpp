@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -27,6 +28,7 @@ struct Rule {
   bool rising = false;            // no number is less than the one before
   std::string_view meaning = {};  // of several numbers
   std::string_view example = {};  // a value; without one, GetExample finds a number
+  bool power_of_two = false;      // or 0; the kernel rounds another number up
 };
 
 constexpr std::string_view kBuffer = "268435456";
@@ -45,7 +47,7 @@ constexpr Rule kRules[] = {
     {"fs.inotify.max_user_instances"},
     {"fs.inotify.max_user_watches"},
     {"fs.nr_open", 1, 8},
-    {"fs.pipe-max-size", 1, 4096},
+    {.key = "fs.pipe-max-size", .least = 4096, .power_of_two = true},
     {"fs.protected_hardlinks", 1, 0, 1},
     {"fs.protected_symlinks", 1, 0, 1},
     {"fs.suid_dumpable", 1, 0, 2},
@@ -87,7 +89,7 @@ constexpr Rule kRules[] = {
     {"net.core.optmem_max"},
     {"net.core.rmem_default", 1, 2048},
     {"net.core.rmem_max", 1, 2048, kInt, false, "", kBuffer},
-    {"net.core.rps_sock_flow_entries", 1, 0, std::int64_t{1} << 29},
+    {.key = "net.core.rps_sock_flow_entries", .most = std::int64_t{1} << 29, .power_of_two = true},
     {"net.core.somaxconn"},
     {"net.core.wmem_default", 1, 4096},
     {"net.core.wmem_max", 1, 4096, kInt, false, "", kBuffer},
@@ -185,6 +187,11 @@ const Rule* FindRule(const std::string& key) {
 std::string FormatWanted(const Rule& rule) {
   if (rule.count == kWord) return "one word";
   if (rule.count == 1 && rule.least == 0 && rule.most == 1) return "0 or 1";
+  if (rule.power_of_two) {
+    return fmt::format("{}a power of two from {} to {}", rule.least == 0 ? "0 or " : "",
+                       std::max<std::int64_t>(rule.least, 1),
+                       std::bit_floor(static_cast<std::uint64_t>(rule.most)));
+  }
   return fmt::format(
       "{} from {} to {}",
       rule.count == 1 ? "a whole number" : fmt::format("{} whole numbers", rule.count), rule.least,
@@ -210,6 +217,14 @@ std::optional<std::int64_t> ReadUnit(std::string_view text) {
   return *number << (10 * (power + 1));
 }
 
+// What the kernel makes of a number of the rule's key, or the most that the key takes.
+std::int64_t RoundUp(const Rule& rule, std::int64_t number) {
+  if (!rule.power_of_two || number <= 0) return number;
+  const auto rounded = std::bit_ceil(static_cast<std::uint64_t>(number));
+  const auto most = static_cast<std::uint64_t>(rule.most);
+  return static_cast<std::int64_t>(rounded <= most ? rounded : std::bit_floor(most));
+}
+
 // A right value of the rule's key, as it is written in a manifest.
 std::string GetExample(const Rule& rule) {
   constexpr std::int64_t kUsual = 4096;
@@ -224,7 +239,7 @@ std::string WriteHint(const Rule& rule, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const auto read = ReadUnit(word);
     has_unit |= read.has_value();
-    bytes.push_back(read ? fmt::format("{}", *read) : word);
+    bytes.push_back(read ? fmt::format("{}", RoundUp(rule, *read)) : word);
   }
   if (has_unit) {
     return fmt::format("the kernel knows no units: write {}{}{}", words.size() > 1 ? "'" : "",
@@ -312,7 +327,15 @@ std::optional<BadValue> JudgeValue(const std::string& key, const std::string& va
     return BadValue{"numbers of which none is less than the one before it",
                     WriteHint(*rule, words)};
   }
-  return std::nullopt;
+  if (!rule->power_of_two) return std::nullopt;
+  const std::int64_t number = ParseDecimal(value).value_or(0);
+  const std::int64_t rounded = RoundUp(*rule, number);
+  if (rounded == number) return std::nullopt;
+  return BadValue{FormatWanted(*rule),
+                  fmt::format("{}: write {}",
+                              rounded > number ? "the kernel rounds it up to a power of two"
+                                               : "the largest that the kernel takes",
+                              rounded)};
 }
 
 }  // namespace reconciler::plugins::sysctl

@@ -638,6 +638,7 @@ TEST(Sysctl, AValueThatTheKernelWouldRefuseIsAManifestError) {
 
 TEST(Sysctl, TheValueOfAHintIsRight) {
   for (const char* key : {"fs.nr_open",
+                          "fs.pipe-max-size",
                           "kernel.panic",
                           "kernel.pid_max",
                           "kernel.printk",
@@ -686,6 +687,28 @@ TEST(Sysctl, TriplesAndRangesAreCheckedAsAWhole) {
             "cluster.yaml:3:5: sysctl: wanted numbers of which none is less than the one before it "
             "for 'net.ipv4.ip_local_port_range', found '60999 32768'\n"
             "  hint: first and last port, with blanks between them, such as '32768 60999'\n");
+}
+
+TEST(Sysctl, ANumberThatTheKernelWouldRoundUpIsAManifestError) {
+  EXPECT_EQ(CheckOne("fs.pipe-max-size", test::Number(5000000)),
+            "cluster.yaml:3:5: sysctl: wanted a power of two from 4096 to 1073741824 for "
+            "'fs.pipe-max-size', found '5000000'\n"
+            "  hint: the kernel rounds it up to a power of two: write 8388608\n");
+  EXPECT_EQ(CheckOne("net.core.rps_sock_flow_entries", test::Number(30000)),
+            "cluster.yaml:3:5: sysctl: wanted 0 or a power of two from 1 to 536870912 for "
+            "'net.core.rps_sock_flow_entries', found '30000'\n"
+            "  hint: the kernel rounds it up to a power of two: write 32768\n");
+  EXPECT_EQ(CheckOne("fs.pipe-max-size", test::Text("5M")),
+            "cluster.yaml:3:5: sysctl: wanted a power of two from 4096 to 1073741824 for "
+            "'fs.pipe-max-size', found '5M'\n"
+            "  hint: the kernel knows no units: write 8388608\n");
+  EXPECT_THAT(CheckOne("fs.pipe-max-size", test::Number(2000000000)),
+              testing::HasSubstr("the largest that the kernel takes: write 1073741824\n"));
+  EXPECT_EQ(CheckOne("fs.pipe-max-size", test::Number(1048576)), "");
+  EXPECT_NE(CheckOne("fs.pipe-max-size", test::Number(2048)), "");
+  for (const int entries : {0, 1, 32768}) {
+    EXPECT_EQ(CheckOne("net.core.rps_sock_flow_entries", test::Number(entries)), "") << entries;
+  }
 }
 
 TEST(Sysctl, OnlyNumbersAsTheKernelShowsThemAreNumbers) {
