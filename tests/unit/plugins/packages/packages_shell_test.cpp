@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 
 // A node whose dpkg has `bash` 5.2, `old` 1.0, and holds `kept` 1.0.
 class PackageScripts : public reconciler::test::ScriptTree {
@@ -95,6 +96,19 @@ TEST_F(PackageScripts, AServerWithoutAddressOrRouteIsNamed) {
   // A proxy reaches what the node does not.
   PutProgram("apt-config", "echo 'Acquire::http::Proxy \"http://proxy:3128\";'\n");
   EXPECT_EQ(Read({"new", "-"}).size(), 4U);
+}
+
+// Without a name server each look-up takes 5 s, and the whole script has 45 s.
+TEST_F(PackageScripts, AServerThatCannotBeReachedIsLookedUpOnceAndNamedForEachPackage) {
+  SetApt("echo 'Inst new (2.0 Debian:12 [arm64])'\n", "http://elsewhere.example/new.deb");
+  PutProgram("apt-cache", "exit 0\n");
+  Put("/lookups", "");
+  PutProgram("getent", "echo \"$2\" >>'" + Place("/lookups").string() + "'; exit 2\n");
+  const std::vector<std::string> lines = Read({"new", "-", "newer", "-"});
+  EXPECT_THAT(lines, IsSupersetOf({"unreachable new elsewhere.example",
+                                   "unreachable newer elsewhere.example"}));
+  EXPECT_EQ(Run({"sh", "-c", "cat '" + Place("/lookups").string() + "'"}).out,
+            "elsewhere.example\n");
 }
 
 TEST_F(PackageScripts, FilesOfTheNodeNeedNoServer) {
