@@ -10,17 +10,26 @@ for subsystem in /sys/class/nvme-subsystem/nvme-subsys*; do
   state=$(cat "$subsystem"/nvme*/state 2>/dev/null | sed -n 1p)
   printf 'subsystem %s %s\n' "${state:-none}" "$(sed -n 1p "$subsystem/subsysnqn")"
 done
+# The kernel lists a device of LVM as it was mounted, as /dev/mapper/vg-lv, which is a link to the device that it is.
+mounts=$(awk '{ print $1, $2, $3, $4 }' /proc/self/mounts | while read -r source rest; do
+  case $source in
+    /dev/*) if [ -L "$source" ] && target=$(readlink -f "$source"); then source=$target; fi ;;
+  esac
+  printf '%s %s\n' "$source" "$rest"
+done)
 while [ $# -gt 1 ]; do
   case $1 in
     -p)
       # The last one is what programs see.
-      awk -v path="$2" '$2 == path { line = "mount " $2 " " $1 " " $3 " " $4 } END { if (line != "") print line }' /proc/self/mounts
+      printf '%s\n' "$mounts" |
+        awk -v path="$2" '$2 == path { line = "mount " $2 " " $1 " " $3 " " $4 } END { if (line != "") print line }'
       ;;
     -d)
       if [ -e "$2" ]; then
         target=$(readlink -f "$2")
         printf 'device %s %s\n' "$2" "$target"
-        awk -v link="$2" -v device="$target" '$1 == device && ("," $4 ",") ~ /,rw,/ { print "writable " link " " $2; exit }' /proc/self/mounts
+        printf '%s\n' "$mounts" |
+          awk -v link="$2" -v device="$target" '$1 == device && ("," $4 ",") ~ /,rw,/ && !said++ { print "writable " link " " $2 }'
       fi
       ;;
     -u)

@@ -64,6 +64,26 @@ TEST_F(StorageScripts, WhereADeviceIsMountedForWritingIsShown) {
               ElementsAre("nvme_cli yes", "module no", device, "writable /dev/models /mnt/b"));
 }
 
+// The mounts of LVM have a name that is a link, and the link by UUID leads past it.
+TEST_F(StorageScripts, AMountByALinkToTheDeviceIsOneOfTheDevice) {
+  Put("/dev/dm-0", "");
+  PutLink("/dev/mapper/vg-lv", "/dev/dm-0");
+  PutLink("/dev/models", "/dev/dm-0");
+  const std::string dev = Place("/dev").string();
+  Put("/proc/self/mounts", "tmpfs /run tmpfs rw,nosuid 0 0\n" + dev +
+                               "/mapper/vg-lv /mnt/a ext4 rw,noatime 0 0\n" + dev +
+                               "/mapper/gone /mnt/b ext4 rw 0 0\n");
+  const std::string script =
+      std::regex_replace(std::string(kReadStorageSh), std::regex(R"(/dev/\*\))"), dev + "/*)");
+  const CommandReply reply = Run({"sh", "-c", script, "sh", "-p", "/mnt/a", "-d", dev + "/models",
+                                  "-p", "/mnt/b", "-p", "/run"});
+  EXPECT_THAT(
+      SplitLines(reply.out),
+      ElementsAre("nvme_cli yes", "module no", "mount /mnt/a /dev/dm-0 ext4 rw,noatime",
+                  "device /dev/models /dev/dm-0", "writable /dev/models /mnt/a",
+                  "mount /mnt/b /dev/mapper/gone ext4 rw", "mount /run tmpfs tmpfs rw,nosuid"));
+}
+
 TEST_F(StorageScripts, AModuleThatIsLoadedIsThere) {
   PutFolder("/sys/module/nvme_tcp");
   EXPECT_THAT(SplitLines(Run({"sh", "-c", std::string(kReadStorageSh), "sh"}).out),
