@@ -187,6 +187,7 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
 
 Plugin Get() {
   return {.name = "gpudirect",
+          .after = {"packages"},  // which may bring modules
           .probe = Probe,
           .parse = Parse,
           .resources = Resources,

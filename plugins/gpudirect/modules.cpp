@@ -8,6 +8,7 @@
 #include "plugins/common/gpu/gpu_reach.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
+#include "plugins/common/packages/coming.h"
 #include "plugins/gpudirect/unload_module.sh.h"
 #include "reconciler/base/mark.h"
 
@@ -63,6 +64,23 @@ Obstacle FindUnclear(const std::string& module, const NodeFacts& facts) {
           .why = fmt::format("cannot determine the state of {}: {}", module, unknown->why)};
 }
 
+// Packages of the same apply with modules of the kernel that runs, for one that it has not; empty:
+// none has any. Only once they are installed it is known which modules they bring.
+std::vector<std::string> ListPackagesFor(const Obstacle& obstacle, const NodeFacts& facts) {
+  const HostFact* host = Known(facts.host);
+  if (obstacle.code != "gpudirect-no-module" || host == nullptr || host->kernel.empty()) return {};
+  return ListPackagesThatBring(facts, [&](const std::string& name) {
+    return name.starts_with("linux-modules-") && name.ends_with("-" + host->kernel);
+  });
+}
+
+void Defer(std::string_view what, const std::vector<std::string>& packages, Resource& resource) {
+  resource.desired =
+      KnownAfterApply{fmt::format("{}, once the packages of the manifest are installed", what)};
+  resource.needs = packages;
+  resource.left_as_is = false;
+}
+
 RunCommand Unload(const std::string& module) {
   return {.argv = {"sh", "-c", std::string(kUnloadSh), "sh", module}};
 }
@@ -70,7 +88,8 @@ RunCommand Unload(const std::string& module) {
 Resource MakeLiveResource(const GpuSection& section, const GpuModule& module,
                           const PluginInput& input) {
   const Obstacle obstacle = FindLoadObstacle(section, module.name, input.facts);
-  return {
+  const std::vector<std::string> packages = ListPackagesFor(obstacle, input.facts);
+  Resource resource{
       .kind = "module",
       .name = module.name,
       .node = input.node.name,
@@ -78,9 +97,11 @@ Resource MakeLiveResource(const GpuSection& section, const GpuModule& module,
       .observed = AsState(FindLiveState(input.facts, module.name)),
       .apply = {RunCommand{.argv = {"modprobe", "--", module.name}, .time_limit_s = kLoadLimitS}},
       .revert = {Unload(module.name)},
-      .blocked = obstacle,
+      .blocked = packages.empty() ? obstacle : Obstacle(),
       .left_as_is = IsPermitted(section, module.name, obstacle),
       .where = input.cluster.Mark(module.position)};
+  if (!packages.empty()) Defer("the module", packages, resource);
+  return resource;
 }
 
 // nullopt: there is none, and nothing for it to say.
@@ -89,9 +110,11 @@ std::optional<Resource> MakeBootFile(const GpuSection& section, const PluginInpu
   std::string body;
   Obstacle unclear;
   Obstacle without;  // why the file would be empty
+  std::vector<std::string> packages;
   for (const GpuModule& module : section.Modules()) {
     const Obstacle obstacle = FindLoadObstacle(section, module.name, input.facts);
     if (obstacle.empty()) body += module.name + "\n";
+    if (packages.empty()) packages = ListPackagesFor(obstacle, input.facts);
     const bool blocks = !obstacle.empty() && !IsPermitted(section, module.name, obstacle);
     if (blocks && without.empty()) {
       without = {obstacle.code, fmt::format("{}: {}", module.name, obstacle.why)};
@@ -99,7 +122,9 @@ std::optional<Resource> MakeBootFile(const GpuSection& section, const PluginInpu
     if (unclear.empty()) unclear = FindUnclear(module.name, input.facts);
   }
   const Observed<FileState> observed = FindFile(input.facts, std::string(kModulesFile));
-  if (body.empty() && std::holds_alternative<Absent>(observed)) return std::nullopt;
+  if (body.empty() && packages.empty() && std::holds_alternative<Absent>(observed)) {
+    return std::nullopt;
+  }
   Resource file{
       .kind = "file",
       .name = std::string(kModulesFile),
@@ -110,9 +135,10 @@ std::optional<Resource> MakeBootFile(const GpuSection& section, const PluginInpu
       .trial = {.path = std::string(kModulesTrial),
                 .generator = {"systemctl", "--no-block", "restart",
                               "systemd-modules-load.service"}},
-      .blocked = body.empty() ? without : unclear,
+      .blocked = body.empty() && packages.empty() ? without : unclear,
       .left_as_is = body.empty() && without.empty(),
       .where = input.cluster.Mark(section.position)};
+  if (!packages.empty()) Defer("the list of modules", packages, file);
   BlockUnlessOurs(file, input.cluster.name, input.cluster.former_name);
   return file;
 }

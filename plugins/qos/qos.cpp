@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "plugins/common/ownership/state.h"
+#include "plugins/common/packages/coming.h"
 #include "plugins/common/systemctl/gpu_containers.h"
+#include "plugins/common/systemctl/set_back_unit.h"
 #include "plugins/qos/boot.h"
 #include "plugins/qos/reads.h"
 #include "plugins/qos/section.h"
@@ -48,9 +50,17 @@ Observed<std::string> ReadWith(const Fact<bool>& tool, const Fact<std::string>& 
   return unknown == nullptr ? Answer(setting) : Observed<std::string>(*unknown);
 }
 
+// Packages of the same apply that bring the program which sets the ToS; empty: it is there, or none
+// brings it.
+std::vector<std::string> ListPackagesForTos(const Section& section, const NodeFacts& facts) {
+  if (!section.tos || MayHave(facts.qos.cma_roce_tos)) return {};
+  return ListPackagesThatBring(facts, [](const std::string& name) { return name == "mlnx-tools"; });
+}
+
 class Maker {
  public:
-  Maker(const Section& section, const PluginInput& input) : section_(section), input_(input) {}
+  Maker(const Section& section, const PluginInput& input)
+      : section_(section), input_(input), for_tos_(ListPackagesForTos(section, input.facts)) {}
 
   std::vector<Resource> Run() {
     const std::vector<RailPort> ports = ListPorts(input_.fabric, input_.node.name);
@@ -58,6 +68,10 @@ class Maker {
     if (resources_.empty()) return {};
     std::vector<Resource> all = MakeBootUnit(section_, input_, ports);
     SetNeeds(all);
+    // What the unit sets, and whether it is there, is decided with the program.
+    if (!for_tos_.empty()) {
+      for (Resource& one : all) Defer("the unit", one);
+    }
     for (Resource& one : resources_) all.push_back(std::move(one));
     return all;
   }
@@ -98,7 +112,15 @@ class Maker {
           ReadWith(qos.cma_roce_tos, now.tos), [&](const std::string& state) {
             return std::vector<RunCommand>{MakeTosCommand(port, qos, state)};
           });
+      if (!for_tos_.empty()) Defer("the ToS", resources_.back());
     }
+  }
+
+  void Defer(std::string_view what, Resource& resource) const {
+    resource.desired =
+        KnownAfterApply{fmt::format("{}, once the packages of the manifest are installed", what)};
+    resource.needs = for_tos_;
+    resource.left_as_is = false;
   }
 
   template <class ListCommands>
@@ -120,6 +142,7 @@ class Maker {
 
   const Section& section_;
   const PluginInput& input_;
+  std::vector<std::string> for_tos_;  // ids of packages
   std::vector<Resource> resources_ = {};
 };
 
@@ -144,7 +167,8 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
                      .where = where,
                      .subject = "dcb"});
   }
-  if (section->tos && !MayHave(facts.cma_roce_tos)) {
+  if (section->tos && !MayHave(facts.cma_roce_tos) &&
+      ListPackagesForTos(*section, input.facts).empty()) {
     found.push_back({.severity = Severity::kWarns,
                      .code = "qos-no-cma-roce-tos",
                      .message = "qos: `tos` is not set: cma_roce_tos is not installed",
@@ -171,6 +195,7 @@ Ownership CheckPrune(const PluginInput& input, Change& change) {
         "qos: what {} set stays until the node restarts: it is not installed any more", absent);
     return Ownership::kNoOnes;
   }
+  SkipUnitsThatAreGone(change);
   NameCutOffByReload(input.facts, change);
   return Ownership::kOurs;
 }
@@ -179,7 +204,8 @@ Ownership CheckPrune(const PluginInput& input, Change& change) {
 
 Plugin Get() {
   return {.name = "qos",
-          .after = {"netplan"},  // a port that netplan sets up may lose what was set before
+          // A port that netplan sets up may lose what was set before; packages may bring programs.
+          .after = {"netplan", "packages"},
           .probe = Probe,
           .parse = Parse,
           .resources = Resources,

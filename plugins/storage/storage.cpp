@@ -9,6 +9,7 @@
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/gpu_containers.h"
 #include "plugins/common/systemctl/install_section.h"
+#include "plugins/common/systemctl/set_back_unit.h"
 #include "plugins/common/systemctl/set_enabled.h"
 #include "plugins/storage/diagnose.h"
 #include "plugins/storage/reads.h"
@@ -194,6 +195,7 @@ class Maker {
 std::vector<Resource> Resources(const PluginInput& input) { return Maker(input).Run(); }
 
 Ownership CheckPrune(const PluginInput& input, Change& change) {
+  SkipUnitsThatAreGone(change);
   NameCutOffByReload(input.facts, change);
   return Ownership::kOurs;
 }
@@ -203,6 +205,7 @@ Ownership CheckPrune(const PluginInput& input, Change& change) {
 Plugin Get() {
   return {.name = "storage",
           .after = {"netplan", "packages"},
+          .is_pruned_first = true,
           .probe = Probe,
           .parse = Parse,
           .resources = Resources,

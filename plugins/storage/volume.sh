@@ -11,7 +11,7 @@ case $1 in
     ;;
   disconnect)
     [ -e "$made" ] || exit 0
-    # What `nvme disconnect` does: where `packages` brought nvme-cli, an uninstall has removed it before.
+    # What `nvme disconnect` does: where `packages` brought nvme-cli, a prune may have removed it before.
     for subsystem in /sys/class/nvme-subsystem/nvme-subsys*; do
       [ "$(cat "$subsystem/subsysnqn" 2>/dev/null)" = "$2" ] || continue
       for controller in "$subsystem"/nvme*/delete_controller; do

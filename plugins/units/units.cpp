@@ -8,8 +8,10 @@
 #include "plugins/common/commands/one_line.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
+#include "plugins/common/packages/coming.h"
 #include "plugins/common/systemctl/gpu_containers.h"
 #include "plugins/common/systemctl/install_section.h"
+#include "plugins/common/systemctl/set_back_unit.h"
 #include "plugins/common/systemctl/set_enabled.h"
 #include "plugins/units/section.h"
 #include "plugins/units/state.h"
@@ -81,9 +83,24 @@ bool Runs(const Observed<UnitState>& observed) {
   return state != nullptr && (state->active == "active" || state->active == "reloading");
 }
 
+// Packages of the same apply, of which each may bring the unit, enable it and start it. Empty: the
+// unit is there, or nothing brings it.
+std::vector<std::string> ListPackagesBefore(const PluginInput& input, const UnitSpec& unit,
+                                            const UnitState& state) {
+  if (state.load != "not-found" || unit.content) return {};
+  return ListPackagesThatBring(input.facts, [](const std::string&) { return true; });
+}
+
+bool IsBroughtLater(const PluginInput& input, const UnitSpec& unit,
+                    const Observed<UnitState>& observed) {
+  const UnitState* state = Known(observed);
+  return state != nullptr && !ListPackagesBefore(input, unit, *state).empty();
+}
+
 // What runs would not be what the manifest says while one of the files is not.
 Obstacle FindUnitObstacle(const PluginInput& input, const UnitSpec& unit, const UnitState& state) {
-  Obstacle obstacle = FindObstacle(unit, state);
+  Obstacle obstacle;
+  if (ListPackagesBefore(input, unit, state).empty()) obstacle = FindObstacle(unit, state);
   for (const std::string& path : ListPaths(unit)) {
     if (!obstacle.empty()) break;
     obstacle = FindFileObstacle(input.facts, path, input.cluster.name, input.cluster.former_name);
@@ -119,10 +136,16 @@ void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resour
         .prune_commands = PruneCommands{.after = {Reload()}},
         .interrupts = ListCutOffByReload(input.facts),
         .where = input.cluster.Mark(unit.position)};
-    // A unit that others installed goes on without our drop-in.
-    if (restarts && !unit.content)
-      resource.prune_commands->after.push_back(MakeJob("restart", unit));
+    // A unit that others installed goes on without our drop-in, unless the same prune stops it.
+    if (restarts && !unit.content) {
+      RunCommand job = MakeJob("try-restart", unit);
+      job.id = MakeJob("restart", unit).id;  // where a file of the unit changes too, once is enough
+      resource.prune_commands->after.push_back(std::move(job));
+    }
     if (restarts) {
+      if (IsBroughtLater(input, unit, state)) {
+        resource.needs = {fmt::format("{}/unit/{}", input.node.name, unit.name)};
+      }
       resource.triggers.push_back(MakeJob("restart", unit));
       if (Runs(state)) resource.impact = Impact::kServiceRestart;
     }
@@ -213,6 +236,12 @@ Resource MakeState(const PluginInput& input, const UnitSpec& unit) {
     resource.interrupts = ListCutOffByReload(input.facts);
   }
   resource.blocked = FindUnitObstacle(input, unit, *state);
+  resource.needs = ListPackagesBefore(input, unit, *state);
+  if (!resource.needs.empty()) {
+    resource.desired = KnownAfterApply{"the unit, once the packages of the manifest are installed"};
+    resource.interrupts = ListCutOffByReload(input.facts);
+    return resource;
+  }
   const bool runs = Runs(observed);
   resource.prune_commands = MakePruneCommands(input, unit, *state, runs);
   if (unit.enabled) {
@@ -260,7 +289,18 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return resources;
 }
 
+// Ledgers of earlier versions have `restart`, which starts what the same prune has stopped.
+void RestartOnlyWhatRuns(Change& change) {
+  for (RunCommand& trigger : change.triggers) {
+    const std::vector<std::string>& argv = trigger.argv;
+    if (argv.size() < 2 || argv[0] != "systemctl" || argv[1] != "restart") continue;
+    trigger.argv[1] = "try-restart";
+  }
+}
+
 Ownership CheckPrune(const PluginInput& input, Change& change) {
+  RestartOnlyWhatRuns(change);
+  SkipUnitsThatAreGone(change);
   NameCutOffByReload(input.facts, change);
   return Ownership::kOurs;
 }

@@ -9,12 +9,17 @@ from nodes.local_apt import INSTALLED, Package, repository
 from spark_lab import LabTest, cluster
 
 PAIR = cluster("pair.yaml")
+# With a service that it enables and starts, as packages of Debian do.
+DAEMON = Package("demo-daemon", programs={
+    "/usr/lib/systemd/system/demo.service": "[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n",
+    "/DEBIAN/postinst": "#!/bin/sh\nsystemctl daemon-reload && systemctl enable --now demo.service\n",
+    "/DEBIAN/prerm": "#!/bin/sh\nsystemctl disable --now demo.service\n"})
 REPOSITORY = repository(
     (Package("demo-lib"), Package("demo-tool", depends="demo-lib (>= 1.0)"),
      Package("demo-nccl", "2.27-1"), Package("demo-nccl", "2.28-1"),
      Package("demo-dev", "2.27-1", "demo-nccl (= 2.27-1)"), Package("demo-dev", "2.28-1", "demo-nccl (= 2.28-1)"),
      Package("demo-held"), Package("demo-held", "2.0"), Package("demo-base"), Package("demo-base", "2.0"),
-     Package("demo-pull", depends="demo-base (>= 2.0)")),
+     Package("demo-pull", depends="demo-base (>= 2.0)"), DAEMON),
     unreachable=(Package("demo-remote"),))
 BEFORE = """
 apt-get -qq -y install demo-nccl=2.27-1 demo-dev=2.27-1 demo-held=1.0 demo-base=1.0
@@ -166,6 +171,38 @@ class Packages(LabTest):
         self.assertIn(("warns", "packages-tool-unknown",
                        "Docker: wanted 28.1 or later, and its version is unknown: it does not say its version", ["spark-2"]),
                       self.versions_that_are_named())
+
+    def daemon(self, settings):
+        return self.manifest("packages: [demo-daemon]\n", ("units:\n", f"units:\n  - name: demo.service\n{settings}"))
+
+    def read(self, command):
+        return {self.lab.sh(node, f"{command} 2>/dev/null || true") for node in (1, 2)}
+
+    def test_8_a_unit_that_a_package_brings_is_set_by_the_same_apply(self):
+        none = self.manifest("packages: [demo-tool]\n", ("units:\n", "units:\n  - name: none.service\n    enabled: true\n"))
+        self.spark("apply", none, "--yes", "--brief", "--no-verify", expect=2)
+        self.assertIn("demo-tool installed 1.0\n", self.installed()[0], "a unit that no package brings holds up nothing else")
+        off = self.daemon("    enabled: false\n    active: false\n")
+        self.spark("apply", off, "--yes", "--brief", "--no-verify", expect=0)
+        self.assert_empty_plan(off)
+        self.assertEqual(self.read("systemctl is-active demo.service; systemctl is-enabled demo.service"), {"inactive\ndisabled\n"})
+        self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", expect=0)
+        self.assertEqual(self.read("systemctl cat demo.service; ls -d /etc/systemd/system/demo.service*"), {""})
+
+    def test_9_its_drop_in_is_in_effect_and_goes_with_the_package(self):
+        on = self.daemon("    drop_ins:\n      10-note.conf: |\n        [Service]\n        Environment=NOTE=here\n"
+                         "    enabled: true\n    active: true\n")
+        self.spark("apply", on, "--yes", "--brief", "--no-verify", expect=0)
+        self.assert_empty_plan(on)
+        environment = "tr '\\0' '\\n' </proc/$(systemctl show -P MainPID demo.service)/environ | grep NOTE"
+        self.assertEqual(self.read(environment), {"NOTE=here\n"})
+        for node in (1, 2):
+            self.lab.sh(node, "apt-get -qq -y remove demo-daemon")  # by hand
+        self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", expect=0)
+        self.assertEqual(self.read("systemctl cat demo.service; ls -d /etc/systemd/system/demo.service*"), {""})
+        self.spark("apply", on, "--yes", "--brief", "--no-verify", expect=0)
+        self.spark("uninstall", PAIR, "--yes", expect=0)
+        self.assertEqual(self.read("systemctl cat demo.service; ls -d /etc/systemd/system/demo.service*"), {""})
 
 
 if __name__ == "__main__":

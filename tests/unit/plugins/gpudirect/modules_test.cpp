@@ -75,6 +75,37 @@ TEST(GpudirectModules, ModuleThatThisKernelCannotLoadIsBlockedAndNotLeftToFailAt
   EXPECT_EQ(scenario.Find(Get(), "nvidia_peermem").blocked.code, "gpudirect-no-peer-symbol");
 }
 
+// Only one for the kernel that runs can bring it.
+TEST(GpudirectModules, AModuleThatAPackageOfTheSameApplyMayBringIsKnownAfterIt) {
+  const std::string modules =
+      "module nvme_tcp failed modprobe: FATAL: Module nvme_tcp not found in directory "
+      "/lib/modules/6\n";
+  GpuScenario scenario(Section("auto", {"nvme-tcp"}), Loadable(modules));
+  scenario.facts.host = HostFact{.kernel = "6.8.0-31-generic"};
+  const auto bring = [&](const std::string& name) {
+    scenario.facts.packages.packages["extra"] = {
+        .steps = std::vector<PackageStep>{{.name = name, .to = "1"}}};
+  };
+  for (const char* name :
+       {"linux-modules-extra-6.8.0-45-generic", "linux-tools-6.8.0-31-generic"}) {
+    bring(name);
+    EXPECT_EQ(scenario.Said("nvme_tcp"), "blocked: this kernel has no module nvme_tcp") << name;
+    EXPECT_THAT(scenario.Names(Get()), ElementsAre("nvme_tcp")) << name;
+  }
+  bring("linux-modules-extra-6.8.0-31-generic");
+  const std::string later = ", once the packages of the manifest are installed";
+  EXPECT_EQ(scenario.Said("nvme_tcp"), "known after apply: the module" + later);
+  EXPECT_EQ(scenario.Said(kFile), "known after apply: the list of modules" + later);
+  for (const std::string& name : {std::string("nvme_tcp"), std::string(kFile)}) {
+    EXPECT_THAT(scenario.Find(Get(), name).needs, ElementsAre("spark-1/package/extra")) << name;
+    EXPECT_FALSE(scenario.Find(Get(), name).left_as_is) << name;
+  }
+  scenario.AddFile(kFile, "lp\n");
+  EXPECT_EQ(scenario.Said(kFile),
+            "blocked: was not written by spark-reconcile: move it away, or remove this from the "
+            "manifest");
+}
+
 TEST(GpudirectModules, FileOfModulesThatCannotLoadIsNotMadeAndOneOfOursIsLeft) {
   for (const bool required : {true, false}) {
     GpuScenario scenario(required ? test::Text("peermem") : NotRequired("peermem"),

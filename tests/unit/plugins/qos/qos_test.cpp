@@ -202,6 +202,59 @@ TEST(Qos, WhatAProgramThatIsGoneSetIsNotSetBackAndTheRestIs) {
   }
 }
 
+TEST(Qos, APruneOfTheUnitFailsNothingWhereItIsGone) {
+  Scenario scenario;
+  scenario.Read(Reply(kOff, "", "0"));
+  Change prune{.kind = "unit"};
+  for (const RunCommand& command :
+       scenario.Plan("spark-reconcile-qos.service").prune_commands.before) {
+    prune.actions.emplace_back(command);
+  }
+  const ClusterFacts all;
+  EXPECT_EQ(Get().check_prune({scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(),
+                               scenario.facts, all},
+                              prune),
+            Ownership::kOurs);
+  ASSERT_EQ(prune.actions.size(), 1u);
+  const std::vector<std::string>& argv = std::get<RunCommand>(prune.actions[0]).argv;
+  EXPECT_THAT(std::vector<std::string>(argv.end() - 4, argv.end()),
+              ElementsAre("sh", "spark-reconcile-qos.service", "--no-reload", "disable"));
+}
+
+PackageFact Bringing(const std::string& name) {
+  return {.steps = std::vector<PackageStep>{{.name = name, .to = "1"}}};
+}
+
+// The unit's text and its link follow from the program.
+TEST(Qos, WhatAProgramOfTheSameApplySetsIsKnownAfterIt) {
+  Scenario scenario;
+  scenario.Read(Reply(kOff, "", "0") + "cma_roce_tos no\n");
+  scenario.facts.packages.packages["ofed-tools"] = Bringing("mlnx-tools");
+  const std::string later = ", once the packages of the manifest are installed";
+  EXPECT_EQ(scenario.Detail(Get(), "ToS of rocep1s0f1"), "known after apply: the ToS" + later);
+  for (const std::string& name : {std::string(kUnit), std::string("spark-reconcile-qos.service")}) {
+    EXPECT_EQ(scenario.Detail(Get(), name), "known after apply: the unit" + later) << name;
+    EXPECT_THAT(Find(scenario, name).needs, ElementsAre("spark-1/package/ofed-tools")) << name;
+  }
+  EXPECT_THAT(Find(scenario, "ToS of rocep1s0f1").needs, ElementsAre("spark-1/package/ofed-tools"));
+  EXPECT_EQ(scenario.Detail(Get(), "flow control of enp1s0f1np1"), "none → 3");
+  EXPECT_EQ(scenario.Said(), "");
+  scenario.AddFile(kUnit, "[Service]\n");
+  EXPECT_THAT(scenario.Detail(Get(), kUnit), HasSubstr("blocked: "));
+}
+
+TEST(Qos, WithoutDcbTheUnitWaitsForTheOtherProgramToo) {
+  Scenario scenario;
+  scenario.Read("unit \ndcb no\ncma_roce_tos no\n");
+  scenario.facts.packages.packages["mlnx-tools"] = Bringing("mlnx-tools");
+  EXPECT_FALSE(Find(scenario, kUnit).left_as_is);
+  EXPECT_THAT(Find(scenario, kUnit).needs, ElementsAre("spark-1/package/mlnx-tools"));
+  EXPECT_TRUE(Find(scenario, "DSCP of enp1s0f1np1").left_as_is);
+  scenario.facts.packages.packages = {{"jq", Bringing("jq")}};
+  EXPECT_TRUE(Find(scenario, kUnit).left_as_is);
+  EXPECT_TRUE(Find(scenario, "ToS of rocep1s0f1").left_as_is);
+}
+
 TEST(Qos, WhereTheProgramsAreNotReadEverySettingIsBlockedAndTheUnitWithThem) {
   Scenario late;
   late.Read("", 124);

@@ -165,6 +165,27 @@ TEST(Storage, UnitsAreEnabledAndStartedWithoutWaitingForTheTarget) {
   EXPECT_THAT(test::Lines(change.prune_commands.before), back);
 }
 
+// Someone removed its file by hand.
+TEST(Storage, APruneOfAUnitThatIsGoneFailsNothing) {
+  Scenario scenario;
+  scenario.ReadNew();
+  Change prune{.kind = "unit"};
+  for (const RunCommand& command : scenario.Plan(kMount).prune_commands.before) {
+    prune.actions.emplace_back(command);
+  }
+  const ClusterFacts all;
+  EXPECT_EQ(Get().check_prune({scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(),
+                               scenario.facts, all},
+                              prune),
+            Ownership::kOurs);
+  const std::vector<std::string> lines = test::Lines(prune.actions);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_TRUE(lines[0].starts_with("sh -c ") && lines[1].starts_with("sh -c "));
+  EXPECT_TRUE(lines[0].ends_with(std::string(" sh ") + kMount + " stop")) << lines[0];
+  EXPECT_TRUE(lines[1].ends_with(std::string(" sh ") + kMount + " --no-reload disable"))
+      << lines[1];
+}
+
 std::vector<std::string> Steps(const std::vector<Action>& actions) {
   std::vector<std::string> steps;
   for (const Action& action : actions) steps.push_back(Describe(action));

@@ -696,6 +696,132 @@ TEST(Units, AReloadIsNamedWhereContainersHaveAGpu) {
   EXPECT_EQ(stop.interrupts, "");
 }
 
+// With what the check of the plugin makes of it.
+Change CheckedPrune(Change prune) {
+  const ClusterSpec cluster = Cluster({});
+  const NodeFacts facts{.node = "spark-1"};
+  const ClusterFacts all{.nodes = {{facts.node, facts}}};
+  const Fabric fabric;
+  EXPECT_EQ(Get().check_prune({cluster, fabric, cluster.nodes[0], facts, all}, prune),
+            Ownership::kOurs);
+  return prune;
+}
+
+std::vector<std::string> ListLastWords(const RunCommand& command, std::size_t count) {
+  return {command.argv.end() - static_cast<std::ptrdiff_t>(count), command.argv.end()};
+}
+
+// Its package goes in an earlier stage of the same prune, or someone removed it by hand.
+TEST(Units, APruneOfAUnitThatIsGoneFailsNothing) {
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "disabled", "inactive")});
+  facts.files[kPath] = FileState{.content = FormatOwnedFile("homelab", kService)};
+  const auto change = Diff(ListResources(Cluster({Demo()}), facts)[1], "units");
+  // As the ledger has them, also that of an earlier version.
+  const std::vector<RunCommand>& commands = change->prune_commands.before;
+  ASSERT_THAT(ListVerbs(commands), ElementsAre("systemctl --no-reload disable -- demo.service",
+                                               "systemctl stop -- demo.service"));
+  const Change prune = CheckedPrune(
+      {.kind = "unit", .actions = {commands[0], commands[1]}, .triggers = {commands[1]}});
+  const auto& disable = std::get<RunCommand>(prune.actions[0]);
+  const auto& stop = std::get<RunCommand>(prune.actions[1]);
+  EXPECT_THAT(ListLastWords(disable, 4),
+              ElementsAre("sh", "demo.service", "--no-reload", "disable"));
+  EXPECT_THAT(ListLastWords(stop, 3), ElementsAre("sh", "demo.service", "stop"));
+  EXPECT_EQ(prune.triggers[0].argv, stop.argv);
+  EXPECT_TRUE(disable.at_boot);
+  EXPECT_EQ(stop.time_limit_s, commands[1].time_limit_s);
+}
+
+Settings InstalledWithDropIn() {
+  return {{"name", test::Text("demo.service")},
+          {"drop_ins", test::Map({{"10-a.conf", test::Text("[Service]\nNice=5")}})},
+          {"active", test::Flag(true)}};
+}
+constexpr const char* kDropInPath = "/etc/systemd/system/demo.service.d/10-a.conf";
+
+// A prune may have stopped it, when it did not run before the first apply.
+TEST(Units, APruneOfADropInRestartsOnlyAUnitThatRuns) {
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "static", "inactive")});
+  facts.files[kDropInPath] = Absent{};
+  const auto change = Diff(ListResources(Cluster({InstalledWithDropIn()}), facts)[0], "units");
+  EXPECT_THAT(ListVerbs(change->prune_commands.after),
+              ElementsAre("systemctl daemon-reload", "systemctl try-restart -- demo.service"));
+  // The ledger of an earlier version.
+  const Change prune =
+      CheckedPrune({.kind = "file",
+                    .triggers = {{.argv = {"systemctl", "daemon-reload"}, .id = "reload systemd"},
+                                 {.argv = {"systemctl", "restart", "--", "demo.service"},
+                                  .id = "restart demo.service"}}});
+  EXPECT_THAT(ListVerbs({prune.triggers[0]}), ElementsAre("systemctl daemon-reload"));
+  EXPECT_THAT(ListLastWords(prune.triggers[1], 2), ElementsAre("demo.service", "try-restart"));
+  EXPECT_EQ(prune.triggers[1].id, "restart demo.service") << "with a changed file, once is enough";
+}
+
+// With a package of the manifest that apt is about to install.
+NodeFacts WithPackage(const std::string& step_from = "") {
+  NodeFacts facts = Facts({.out = Block("demo.service", "not-found", "", "inactive")});
+  facts.files[kDropInPath] = Absent{};
+  facts.packages.packages["demo"] = {
+      .steps = std::vector<PackageStep>{{.name = "demo", .from = step_from, .to = "2"}}};
+  return facts;
+}
+
+// The package may enable and start it, or do neither.
+TEST(Units, WhatAPackageOfTheSameApplyMayBringIsKnownAfterIt) {
+  for (const bool on : {true, false}) {
+    const Settings unit = {{"name", test::Text("demo.service")},
+                           {"enabled", test::Flag(on)},
+                           {"active", test::Flag(on)}};
+    const Resource state = ListResources(Cluster({unit}), WithPackage()).back();
+    EXPECT_THAT(state.needs, ElementsAre("spark-1/package/demo"));
+    const auto change = Diff(state, "units");
+    EXPECT_TRUE(change->deferred);
+    EXPECT_EQ(change->detail,
+              "known after apply: the unit, once the packages of the manifest are installed");
+  }
+}
+
+TEST(Units, WithoutAPackageToComeAUnitThatIsNotThereIsBlocked) {
+  const auto plan = [](const NodeFacts& facts) {
+    return Diff(ListResources(Cluster({InstalledWithDropIn()}), facts).back(), "units")->code;
+  };
+  EXPECT_EQ(plan(WithPackage("1")), "units-not-installed");  // it is only upgraded
+  NodeFacts facts = WithPackage();
+  facts.packages.packages["demo"].held = true;
+  EXPECT_EQ(plan(facts), "units-not-installed");
+  facts = WithPackage();
+  facts.packages.packages["demo"].unreachable = {"deb.debian.org"};
+  EXPECT_EQ(plan(facts), "units-not-installed");
+  for (const PackageStep& other : {PackageStep{.name = "libc6", .from = "1", .to = "2"},
+                                   PackageStep{.name = "other", .from = "1"}}) {
+    facts.packages.packages["demo"] = {
+        .steps = std::vector<PackageStep>{{.name = "demo", .to = "2"}, other}};
+    EXPECT_EQ(plan(facts), "units-not-installed") << "beyond the list: " << other.name;
+  }
+  facts.packages.packages["demo"] = {.steps = Unknown{"no source"}};
+  EXPECT_EQ(plan(facts), "units-not-installed");
+  facts.packages.packages.clear();
+  EXPECT_EQ(plan(facts), "units-not-installed");
+}
+
+TEST(Units, ContentOfTheManifestWaitsForNoPackage) {
+  EXPECT_EQ(Diff(ListResources(Cluster({Demo()}), WithPackage()).back(), "units")->detail,
+            "disabled inactive → enabled active");
+}
+
+// The package starts it, before the drop-in is there.
+TEST(Units, AUnitThatAPackageBringsIsRestartedForItsDropIn) {
+  const auto resources = ListResources(Cluster({InstalledWithDropIn()}), WithPackage());
+  EXPECT_THAT(ListSteps(resources),
+              ElementsAre(std::string("write ") + kDropInPath, "run systemctl daemon-reload",
+                          "run systemctl restart -- demo.service"));
+  EXPECT_THAT(resources[0].needs, ElementsAre("spark-1/unit/demo.service"));
+  // One of others holds up both.
+  NodeFacts facts = WithPackage();
+  facts.files[kDropInPath] = FileState{.content = "[Service]\n"};
+  EXPECT_THAT(ListSteps(ListResources(Cluster({InstalledWithDropIn()}), facts)), IsEmpty());
+}
+
 TEST(Units, ContainersThatCouldNotBeListedMayHaveAGpu) {
   const CommandReply show{.out = Block("demo.service", "loaded", "enabled", "inactive")};
   NodeFacts facts{.node = "spark-1"};

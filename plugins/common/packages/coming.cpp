@@ -1,0 +1,36 @@
+#include "plugins/common/packages/coming.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace reconciler::plugins {
+namespace {
+
+// The packages plugin blocks what would remove others, or upgrade those that are not listed.
+bool StaysWithinTheList(const std::string& name, const std::vector<PackageStep>& steps,
+                        const PackageFacts& facts) {
+  return std::all_of(steps.begin(), steps.end(), [&](const PackageStep& step) {
+    const bool is_new = step.from.empty();
+    return !step.to.empty() && (is_new || step.name == name || facts.packages.contains(step.name));
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> ListPackagesThatBring(
+    const NodeFacts& facts, const std::function<bool(const std::string& package)>& fits) {
+  std::vector<std::string> ids;
+  for (const auto& [name, package] : facts.packages.packages) {
+    const auto* steps = Known(package.steps);
+    if (steps == nullptr || package.held || !package.unreachable.empty()) continue;
+    if (!StaysWithinTheList(name, *steps, facts.packages)) continue;
+    const bool brings = std::any_of(steps->begin(), steps->end(), [&](const PackageStep& step) {
+      return step.from.empty() && !step.to.empty() && fits(step.name);
+    });
+    if (brings) ids.push_back(fmt::format("{}/package/{}", facts.node, name));
+  }
+  return ids;
+}
+
+}  // namespace reconciler::plugins

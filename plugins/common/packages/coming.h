@@ -1,0 +1,18 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "reconciler/model/facts.h"
+
+namespace reconciler::plugins {
+
+// Ids of packages of the manifest with which apt brings a new package that fits, for
+// Resource::needs. Empty: none does, as far as apt can say. One that is not installed as it
+// is held, cannot be fetched, or would change packages that the manifest does not list, is left
+// out.
+std::vector<std::string> ListPackagesThatBring(
+    const NodeFacts& facts, const std::function<bool(const std::string& package)>& fits);
+
+}  // namespace reconciler::plugins
