@@ -233,6 +233,8 @@ int main(int argc, char** argv) {
   OccupyClosedStreams();
   // A reader that goes away (`plan | head`) ends us by a write error, not by a signal in mid-apply.
   std::signal(SIGPIPE, SIG_IGN);
+  // Where a parent ignored it, exit codes of children would be lost.
+  std::signal(SIGCHLD, SIG_DFL);
   reconciler::cli::CheckedStdout output;
   reconciler::cli::Context context;
   Run(argc, argv, context);

@@ -19,6 +19,9 @@
 namespace reconciler {
 namespace {
 
+// What a shell has for a program that it could not run.
+constexpr int kUnknownExitCode = 127;
+
 Error MakeSystemError(const std::string& what, int code) {
   return Error{.kind = ErrorKind::kTransport,
                .message = fmt::format("{}: {}", what, std::generic_category().message(code))};
@@ -136,7 +139,12 @@ void Child::Kill() {
 std::optional<int> Child::Wait(Deadline deadline) {
   for (;;) {
     int status = 0;
-    if (waitpid(pid_, &status, WNOHANG) == pid_) {
+    const pid_t reaped = waitpid(pid_, &status, WNOHANG);
+    if (reaped < 0 && errno == ECHILD) {  // the kernel has it, where SIGCHLD is ignored
+      pid_ = -1;
+      return kUnknownExitCode;
+    }
+    if (reaped == pid_) {
       pid_ = -1;
       return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }

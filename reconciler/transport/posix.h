@@ -69,6 +69,7 @@ class Child {
   ~Child();
 
   // The exit code (128 + n for signal n), once it ended; nothing when the deadline passed first.
+  // 127 where SIGCHLD is ignored, since no one can read it then.
   std::optional<int> Wait(Deadline deadline);
   bool Running() const { return pid_ > 0; }  // not reaped yet
   void Kill();

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "reconciler/transport/ssh/host_key.h"
@@ -168,6 +170,34 @@ TEST_F(SshHostKey, RevokedKeyIsRefusedAlthoughItIsKnown) {
   EXPECT_EQ(DialError(), fmt::format("{}:2: {}: the host key is revoked: ssh-ed25519 {}\n"
                                      "  hint: the machine needs a new host key\n",
                                      known_hosts_, Place(), sshd_->Fingerprint()));
+}
+
+// As OpenSSH reads them.
+TEST_F(SshHostKey, ALineMayHaveTabsForBlanks) {
+  StartSshd();
+  std::string line = sshd_->KnownHostsLine();
+  std::replace(line.begin(), line.end(), ' ', '\t');
+  WriteText(known_hosts_, line);
+  ExpectLogin();
+  WriteText(known_hosts_, line + "@revoked\t" + line);
+  EXPECT_THAT(DialError(), testing::HasSubstr(known_hosts_ + ":2: "));
+  WriteText(known_hosts_, line);
+  const std::string before = sshd_->Fingerprint();
+  sshd_->RestartWithNewHostKey();
+  node_.access.host_keys = HostKeys::kAcceptNew;
+  EXPECT_EQ(DialError(), ChangedError(1, "ssh-ed25519 " + before, known_hosts_));
+  EXPECT_EQ(ReadText(known_hosts_), line);
+}
+
+TEST_F(SshHostKey, ALineThatExcludesTheHostSaysNothingOfIt) {
+  StartSshd();
+  const std::string line = sshd_->KnownHostsLine();
+  const std::string name = line.substr(0, line.find(' '));
+  const std::string rest = line.substr(line.find(' '));
+  WriteText(known_hosts_, "*,!" + name + rest);
+  EXPECT_THAT(DialError(), testing::HasSubstr("is not known"));
+  WriteText(known_hosts_, "!elsewhere," + name + rest);
+  ExpectLogin();
 }
 
 TEST_F(SshHostKey, ErrorPointsAtTheKnownHostsFileOfTheConfig) {

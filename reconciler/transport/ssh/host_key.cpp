@@ -79,6 +79,17 @@ struct KnownLine {
   std::string key = {};  // what follows the names
 };
 
+// A name that begins with "!" takes the host out, whatever else the line names. libssh looks at
+// each name alone.
+bool IsExcluded(const std::string& known_as, std::string_view line) {
+  const std::size_t end = std::min(line.find(' '), line.size());
+  const std::vector<std::string> names = Split(line.substr(0, end), ',');
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name.starts_with('!') &&
+           ParseLine(known_as, name.substr(1) + std::string(line.substr(end))) != nullptr;
+  });
+}
+
 // Line by line, since libssh's own check reports no line numbers and skips revoked keys.
 std::vector<KnownLine> ReadKnownLines(const std::string& path, const std::string& known_as) {
   constexpr std::string_view kRevoked = "@revoked ";
@@ -86,14 +97,16 @@ std::vector<KnownLine> ReadKnownLines(const std::string& path, const std::string
   std::ifstream file(path);
   std::string text;
   for (int number = 1; std::getline(file, text); ++number) {
+    // libssh splits at blanks alone, and OpenSSH at tabs too.
+    std::replace(text.begin(), text.end(), '\t', ' ');
     std::string_view line = Trim(text);
     const bool revoked = line.starts_with(kRevoked);
     if (revoked) line = Trim(line.substr(kRevoked.size()));
     if (line.empty() || line.front() == '#' || line.front() == '@') continue;
     SshKnownHost entry = ParseLine(known_as, line);
-    if (!entry) continue;
+    if (!entry || IsExcluded(known_as, line)) continue;
     lines.push_back({number, revoked, std::move(entry),
-                     std::string(line.substr(std::min(line.find_first_of(" \t"), line.size())))});
+                     std::string(line.substr(std::min(line.find(' '), line.size())))});
   }
   return lines;
 }
