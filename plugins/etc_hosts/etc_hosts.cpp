@@ -150,6 +150,15 @@ bool MayHoldOurs(const ClusterSpec& cluster, const std::vector<HostsLine>& above
   });
 }
 
+// The first line of cloud-init's template for `manage_etc_hosts: true`. Another value adds lines
+// and leaves ours.
+bool IsWrittenAtBoot(const std::string& content) {
+  const std::vector<std::string> lines = SplitLines(content);
+  return std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.starts_with("#") && line.find("'manage_etc_hosts' as True") != std::string::npos;
+  });
+}
+
 // Said also while our block holds: whoever uses these names goes elsewhere.
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   if (!IsManaged(input.cluster)) return {};
@@ -158,9 +167,20 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   if (file == nullptr) return {};
   const std::vector<HostsLine> above =
       ParseLines(ReadAboveBlock(file->content, input.cluster.name, kTopic));
-  if (!MayHoldOurs(input.cluster, above)) return {};
-  const std::string lines = FormatLines(input.cluster, input.fabric, input.node.name);
   std::vector<Diagnostic> diagnostics;
+  if (IsWrittenAtBoot(file->content)) {
+    diagnostics.push_back(
+        {.severity = Severity::kWarns,
+         .code = "etc_hosts-written-at-boot",
+         .message = fmt::format("cloud-init writes {} at each boot, and removes our lines", kFile),
+         .next_step =
+             "write `manage_etc_hosts: false` into a file of /etc/cloud/cloud.cfg.d on the "
+             "node, or `hosts: {manage: false}` into the manifest",
+         .where = input.cluster.Mark(input.cluster.fabric.position),
+         .subject = std::string(kFile)});
+  }
+  if (!MayHoldOurs(input.cluster, above)) return diagnostics;
+  const std::string lines = FormatLines(input.cluster, input.fabric, input.node.name);
   for (const HostsLine& ours : ParseLines(lines)) {
     for (const std::string& name : ours.names) {
       const HostsLine* line = FindOtherAddress(above, name, ours.address);

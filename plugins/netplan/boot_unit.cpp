@@ -11,6 +11,7 @@
 #include "plugins/common/systemctl/set_enabled.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/paths.h"
+#include "plugins/netplan/adopt/references.h"
 #include "plugins/netplan/reads/boot_services.h"
 #include "plugins/netplan/reads/rdma_users.h"
 #include "plugins/netplan/scripts/start_unit.sh.h"
@@ -359,6 +360,10 @@ std::string ExplainOursStays(const PluginInput& input) {
   if (file == nullptr || entry == nullptr) return {};
   const bool is_edited = !entry->digest.empty() && entry->digest != ComputeSha256Hex(file->content);
   if (is_edited) return "was edited on the node";
+  const bool is_pruned = input.uninstall || ListNetdevs(input).empty();
+  if (is_pruned && FindDanglingReference(input.facts, file->content)) {
+    return "defines a port that another netplan file needs";
+  }
   const Protection protection = FindProtection(input.node, input.facts);
   return ExplainProtected(protection, ListNetdevs(input)).empty()
              ? ""

@@ -12,6 +12,7 @@
 #include "plugins/netplan/adopt/definitions.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/adopt/port_owner.h"
+#include "plugins/netplan/adopt/references.h"
 #include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/adopted_unit.h"
 #include "plugins/netplan/boot_unit.h"
@@ -358,6 +359,18 @@ Obstacle FindObstacleOfRest(const PluginInput& input) {
   return BuildIntent(input).blocked;
 }
 
+// Our file stays then, and in an uninstall what is set up with it: it is still in use.
+std::optional<DanglingReference> FindNeeded(const PluginInput& input, const Change& change) {
+  if (change.name == kOwnFile) {
+    return change.before ? FindDanglingReference(input.facts, change.before->content)
+                         : std::nullopt;
+  }
+  if (!input.uninstall) return std::nullopt;
+  const Observed<FileState> observed = FindFile(input.facts, std::string(kOwnFile));
+  const FileState* file = Known(observed);
+  return file == nullptr ? std::nullopt : FindDanglingReference(input.facts, file->content);
+}
+
 }  // namespace
 
 Ownership CheckPrune(const PluginInput& input, Change& change) {
@@ -366,6 +379,11 @@ Ownership CheckPrune(const PluginInput& input, Change& change) {
   if (IsLiveMaster(change)) return CheckMasterPrune(input, change);
   if (IsAdoptedFile(change) || IsAdoptedProfile(change) || IsAdoptedUnit(change)) {
     return CheckAdoptedPrune(input, change);
+  }
+  // Before it counts whether the ports are there: netplan refuses the files in any case.
+  if (const auto needed = FindNeeded(input, change)) {
+    Block(change, "netplan-port-needed", needed->Explain());
+    return Ownership::kOurs;
   }
   const Ports ports = FindPorts(input.facts, change);
   FollowRenderer(input, ports.all, change);

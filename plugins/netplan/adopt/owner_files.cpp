@@ -49,7 +49,8 @@ bool MayHold(const std::string& key, const std::string& value, const std::string
   if (key == "MACAddress" || key == "PermanentMACAddress") {
     return MatchesAnyWord(ToLower(value), ToLower(link.mac));
   }
-  // A port is no virtual interface and no radio.
+  // A port is no virtual interface and no radio, which "!*" wants.
+  if (value.starts_with('!')) return true;
   return key != "Kind" && key != "WLANInterfaceType" && key != "SSID" && key != "BSSID";
 }
 

@@ -154,6 +154,17 @@ TEST(Hosts, ALineAboveOursWithAnotherAddressIsWarnedOf) {
   EXPECT_EQ(scenario.FindWarning(Get(), "spark-2-rail0").code, "etc_hosts-foreign-line");
 }
 
+TEST(Hosts, AFileThatCloudInitWritesAtEachBootIsWarnedOfAlsoWhileOurBlockHolds) {
+  const std::string header = "# Your system has configured 'manage_etc_hosts' as ";
+  const std::string wanted =
+      "cloud-init writes /etc/hosts at each boot, and removes our lines: write `manage_etc_hosts: "
+      "false` into a file of /etc/cloud/cloud.cfg.d on the node, or `hosts: {manage: false}` into "
+      "the manifest";
+  EXPECT_EQ(WarningOf(header + "True.\n", "/etc/hosts"), wanted);
+  EXPECT_EQ(WarningOf(header + "True.\n" + kBlock, "/etc/hosts"), wanted);
+  EXPECT_EQ(WarningOf(header + "localhost.\n" + kBlock, "/etc/hosts"), "none");
+}
+
 TEST(Hosts, ALineThatChangesNothingIsNotWarnedOf) {
   for (const std::string& content :
        {std::string(kBlock) + "10.9.0.2 spark-2-rail0\n",       // read after ours

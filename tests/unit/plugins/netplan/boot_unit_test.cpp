@@ -421,6 +421,22 @@ TEST(NetplanBootUnit, AnUninstallThatLeavesOurFileDoesNotEnableIt) {
             "an interface that leads to the node");
 }
 
+TEST(NetplanBootUnit, WhereAnotherNetplanFileNeedsOursItIsNotEnabled) {
+  constexpr const char* kOurs = "/etc/netplan/60-spark-reconcile.yaml";
+  const std::string text = "network: {ethernets: {enp1s0f1np1: {}}}\n";
+  BootCase one;
+  one.facts.ledger =
+      Ledger{.entries = {{.kind = "file", .name = kOurs, .digest = ComputeSha256Hex(text)}}};
+  one.AddFile(kOurs, text);
+  one.AddFile("/etc/netplan/70-x.yaml", "network: {vlans: {x.5: {id: 5, link: enp1s0f1np1}}}\n");
+  Change change;
+  one.Prune(change);
+  EXPECT_EQ(change.code, "netplan-adopted-in-use");
+  EXPECT_EQ(change.detail,
+            "is enabled only when /etc/netplan/60-spark-reconcile.yaml is pruned, which defines a "
+            "port that another netplan file needs");
+}
+
 TEST(NetplanBootUnit, WhileOursConfiguresItsPortItIsNotEnabledAgain) {
   BootCase one;
   Change change;

@@ -286,6 +286,61 @@ TEST(NetplanPrune, WhereTheOwnerCannotBeReadNothingIsTouched) {
             "/etc/netplan/99-x.yaml cannot be read: it is a symbolic link");
 }
 
+constexpr const char* kVlan = "vlans: {st.50: {id: 50, link: enp1s0f1np1}}";
+
+// The prune of our file beside /etc/netplan/70-storage.yaml with this network.
+Change PruneBeside(const std::string& network, bool uninstall = true) {
+  test::PairScenario scenario = MakeManaged();
+  const Change file = MakePrune(scenario, kPrunedFile);
+  scenario.AddFile("/etc/netplan/70-storage.yaml", "network: {" + network + "}\n");
+  return Judge(scenario, file, uninstall).change;
+}
+
+// netplan would refuse all files, and configure nothing at the next boot.
+TEST(NetplanPrune, OurFileStaysWhileAnotherOneNeedsItsDefinitionOfAPort) {
+  for (const bool uninstall : {true, false}) {
+    const Change change = PruneBeside(kVlan, uninstall);
+    EXPECT_EQ(change.change, ChangeKind::kBlocked);
+    EXPECT_EQ(change.code, "netplan-port-needed");
+    EXPECT_EQ(change.detail,
+              "/etc/netplan/70-storage.yaml puts st.50 on enp1s0f1np1, which only our file "
+              "defines: add `ethernets: {enp1s0f1np1: {}}` to it");
+    EXPECT_THAT(change.actions, IsEmpty());
+  }
+  const Change bridge = PruneBeside("bridges: {br0: {interfaces: [eth0, enP2p1s0f1np1]}}");
+  EXPECT_EQ(bridge.change, ChangeKind::kBlocked);
+  EXPECT_EQ(bridge.detail,
+            "/etc/netplan/70-storage.yaml puts br0 on enP2p1s0f1np1, which only our file defines: "
+            "add `ethernets: {enP2p1s0f1np1: {}}` to it");
+}
+
+TEST(NetplanPrune, OurFileGoesWhereTheOtherOneDefinesThePortItself) {
+  const Change own = PruneBeside("ethernets: {enp1s0f1np1: {}}, " + std::string(kVlan));
+  EXPECT_NE(own.change, ChangeKind::kBlocked);
+  const Change other = PruneBeside("vlans: {st.50: {id: 50, link: eth0}}");
+  EXPECT_NE(other.change, ChangeKind::kBlocked);
+}
+
+TEST(NetplanPrune, AFileThatIsWrittenAgainDefinesThePortToo) {
+  test::PairScenario scenario = MakeManaged();
+  const Change file = MakePrune(scenario, kPrunedFile);
+  scenario.AddFile(kOther, "network: {" + std::string(kVlan) + "}\n");
+  const std::string adopted = "/etc/netplan/40-cx7.yaml";
+  const WriteFile original{adopted, FileState{"network: {ethernets: {enp1s0f1np1: {}}}\n"}};
+  scenario.facts.ledger = Ledger{
+      .entries = {{.kind = "file", .name = adopted, .plugin = "netplan", .original = {original}}}};
+  EXPECT_NE(Judge(scenario, file).change.change, ChangeKind::kBlocked);
+}
+
+TEST(NetplanPrune, WhereOurFileStaysAnUninstallLeavesItsPortsAsTheyAre) {
+  test::PairScenario scenario = MakeManaged();
+  const Change rail0 = MakePrune(scenario, kPortA);
+  scenario.AddFile(kPrunedFile, kPrunedText);
+  scenario.AddFile(kOther, "network: {" + std::string(kVlan) + "}\n");
+  EXPECT_EQ(Judge(scenario, rail0).change.code, "netplan-port-needed");
+  EXPECT_NE(Judge(scenario, rail0, false).change.code, "netplan-port-needed");
+}
+
 // "none", or the path.
 std::string FindOwnerOf(const test::PairScenario& scenario, const std::string& netdev = kPortA) {
   const PortOwner owner = FindForeignOwner(scenario.facts, netdev);
@@ -305,6 +360,7 @@ TEST(NetplanPortOwner, AUnitHasThePortsThatItMatches) {
   EXPECT_EQ(FindOwnerByUnit("[Match]\nName=!eth0\n"), path);
   EXPECT_EQ(FindOwnerByUnit("[Match]\nMACAddress=02:53:50:00:01:04\nType=ether\n"), path);
   EXPECT_EQ(FindOwnerByUnit("[Match]\nDriver=mlx5_core\n"), path);  // it may be
+  EXPECT_EQ(FindOwnerByUnit("[Match]\nType=ether\nKind=!*\n"), path);
   EXPECT_EQ(FindOwnerByUnit("# a\n[Match]\nName=enP2p1s0f1np1\n"), "none");
   EXPECT_EQ(FindOwnerByUnit("[Match]\nName=!enp1s0*\n"), "none");
   EXPECT_EQ(FindOwnerByUnit("[Match]\nMACAddress=02:53:50:00:01:05\n"), "none");

@@ -40,12 +40,14 @@ TEST_F(SetAddressesScript, OthersGoAndThoseThatAreMissingCome) {
                   "address replace 10.0.0.9/30 broadcast + dev eth0"));
 }
 
-// The first address of a subnet is the one that packets leave from.
-TEST_F(SetAddressesScript, AnotherOrderIsAnotherState) {
-  EXPECT_THAT(
-      Set("10.0.0.2/24 10.0.0.1/24", {"10.0.0.1/24", "10.0.0.2/24"}),
-      ElementsAre("-4 address flush dev eth0", "address replace 10.0.0.1/24 broadcast + dev eth0",
-                  "address replace 10.0.0.2/24 broadcast + dev eth0"));
+// It is systemd-networkd that gives an address of a DHCP server a metric.
+TEST_F(SetAddressesScript, NeitherTheirOrderNorAMetricCounts) {
+  EXPECT_THAT(Set("10.0.0.2/24 10.0.0.1/24", {"10.0.0.1/24", "10.0.0.2/24"}), IsEmpty());
+  EXPECT_THAT(Set("192.168.5.7/24 metric 100 10.0.0.1/24", {"10.0.0.1/24", "192.168.5.7/24"}),
+              IsEmpty());
+  EXPECT_THAT(Set("10.0.0.1/24 metric 100", {"10.0.0.11/24"}),
+              ElementsAre("-4 address flush dev eth0",
+                          "address replace 10.0.0.11/24 broadcast + dev eth0"));
 }
 
 TEST_F(SetAddressesScript, WhatCannotBeSetIsAnError) {
