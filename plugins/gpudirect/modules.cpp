@@ -74,13 +74,6 @@ std::vector<std::string> ListPackagesFor(const Obstacle& obstacle, const NodeFac
   });
 }
 
-void Defer(std::string_view what, const std::vector<std::string>& packages, Resource& resource) {
-  resource.desired =
-      KnownAfterApply{fmt::format("{}, once the packages of the manifest are installed", what)};
-  resource.needs = packages;
-  resource.left_as_is = false;
-}
-
 RunCommand Unload(const std::string& module) {
   return {.argv = {"sh", "-c", std::string(kUnloadSh), "sh", module}};
 }
@@ -100,7 +93,7 @@ Resource MakeLiveResource(const GpuSection& section, const GpuModule& module,
       .blocked = packages.empty() ? obstacle : Obstacle(),
       .left_as_is = IsPermitted(section, module.name, obstacle),
       .where = input.cluster.Mark(module.position)};
-  if (!packages.empty()) Defer("the module", packages, resource);
+  if (!packages.empty()) DeferUntilInstalled("the module", packages, resource);
   return resource;
 }
 
@@ -138,7 +131,7 @@ std::optional<Resource> MakeBootFile(const GpuSection& section, const PluginInpu
       .blocked = body.empty() && packages.empty() ? without : unclear,
       .left_as_is = body.empty() && without.empty(),
       .where = input.cluster.Mark(section.position)};
-  if (!packages.empty()) Defer("the list of modules", packages, file);
+  if (!packages.empty()) DeferUntilInstalled("the list of modules", packages, file);
   BlockUnlessOurs(file, input.cluster.name, input.cluster.former_name);
   return file;
 }

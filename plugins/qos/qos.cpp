@@ -70,7 +70,7 @@ class Maker {
     SetNeeds(all);
     // What the unit sets, and whether it is there, is decided with the program.
     if (!for_tos_.empty()) {
-      for (Resource& one : all) Defer("the unit", one);
+      for (Resource& one : all) DeferUntilInstalled("the unit", for_tos_, one);
     }
     for (Resource& one : resources_) all.push_back(std::move(one));
     return all;
@@ -112,15 +112,8 @@ class Maker {
           ReadWith(qos.cma_roce_tos, now.tos), [&](const std::string& state) {
             return std::vector<RunCommand>{MakeTosCommand(port, qos, state)};
           });
-      if (!for_tos_.empty()) Defer("the ToS", resources_.back());
+      if (!for_tos_.empty()) DeferUntilInstalled("the ToS", for_tos_, resources_.back());
     }
-  }
-
-  void Defer(std::string_view what, Resource& resource) const {
-    resource.desired =
-        KnownAfterApply{fmt::format("{}, once the packages of the manifest are installed", what)};
-    resource.needs = for_tos_;
-    resource.left_as_is = false;
   }
 
   template <class ListCommands>

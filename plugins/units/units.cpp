@@ -236,9 +236,8 @@ Resource MakeState(const PluginInput& input, const UnitSpec& unit) {
     resource.interrupts = ListCutOffByReload(input.facts);
   }
   resource.blocked = FindUnitObstacle(input, unit, *state);
-  resource.needs = ListPackagesBefore(input, unit, *state);
-  if (!resource.needs.empty()) {
-    resource.desired = KnownAfterApply{"the unit, once the packages of the manifest are installed"};
+  if (auto packages = ListPackagesBefore(input, unit, *state); !packages.empty()) {
+    DeferUntilInstalled("the unit", std::move(packages), resource);
     resource.interrupts = ListCutOffByReload(input.facts);
     return resource;
   }

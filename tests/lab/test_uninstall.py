@@ -169,6 +169,26 @@ class Networkd(UninstallTest):
             self.assertEqual(self.lab.sh(node, f"ip -br -4 address show dev {RIGHT[0]}").split()[2:], [f"10.66.0.{node}/24"])
             self.assertIn(f"{RIGHT[1]} mtu 1500 flags 0\n", self.state(node))
 
+    def test_our_file_stays_while_a_vlan_of_another_file_needs_its_port(self):
+        self.apply()
+        vlan = f"  vlans:\n    st.50:\n      id: 50\n      link: {RIGHT[0]}\n      addresses: [10.66.0.1/24]\n"
+        path = "/etc/netplan/70-storage.yaml"
+        generates = "rm -rf /tmp/etc /tmp/run; cp -r --parents /etc/netplan /tmp && netplan generate --root-dir /tmp"
+        others = "sha256sum /etc/netplan/*.yaml; ip -br -4 address; cat /sys/class/net/*/mtu"
+        for node in (1, 2):
+            self.write(path, f"network:\n  version: 2\n{vlan}", node)
+        before = [self.lab.sh(node, others) for node in (1, 2)]
+        done = self.spark("uninstall", PAIR, "--yes", "--brief", expect=2)
+        self.assertIn(f"{path} puts st.50 on {RIGHT[0]}, which only our file defines: add `ethernets: {{{RIGHT[0]}: {{}}}}` to it", done.stdout)
+        for node in (1, 2):
+            self.assertEqual(self.lab.sh(node, others), before[node - 1])
+            self.assertEqual(self.lab.sh(node, "grep -c spark-reconcile /etc/hosts || true"), "0\n")  # the rest is pruned
+            self.lab.sh(node, generates)
+            self.write(path, f"network:\n  version: 2\n  ethernets:\n    {RIGHT[0]}: {{}}\n{vlan}", node)
+        self.uninstall()
+        for node in (1, 2):
+            self.lab.sh(node, f"test ! -e /etc/netplan/60-spark-reconcile.yaml && {generates} && rm {path}")
+
     def test_a_manifest_with_the_other_cage_leaves_the_ports_of_the_first_to_their_owner(self):
         self.apply()
         # Without a carrier, so that the values outlive the cable's move to the other cage.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace reconciler::plugins {
 namespace {
@@ -31,6 +32,14 @@ std::vector<std::string> ListPackagesThatBring(
     if (brings) ids.push_back(fmt::format("{}/package/{}", facts.node, name));
   }
   return ids;
+}
+
+void DeferUntilInstalled(std::string_view what, std::vector<std::string> packages,
+                         Resource& resource) {
+  resource.desired =
+      KnownAfterApply{fmt::format("{}, once the packages of the manifest are installed", what)};
+  resource.needs = std::move(packages);
+  resource.left_as_is = false;
 }
 
 }  // namespace reconciler::plugins

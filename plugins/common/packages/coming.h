@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/model/facts.h"
+#include "reconciler/model/resource.h"
 
 namespace reconciler::plugins {
 
@@ -14,5 +16,9 @@ namespace reconciler::plugins {
 // out.
 std::vector<std::string> ListPackagesThatBring(
     const NodeFacts& facts, const std::function<bool(const std::string& package)>& fits);
+
+// Makes the resource known only after those packages: "the unit, once …".
+void DeferUntilInstalled(std::string_view what, std::vector<std::string> packages,
+                         Resource& resource);
 
 }  // namespace reconciler::plugins
