@@ -239,10 +239,18 @@ std::map<std::string, T> RemoveRoot(std::map<std::string, T> map, std::string_vi
   return stripped;
 }
 
+// `frame`: the first part that is missing; `session` comes first of all.
 Error MakeMissingError(std::string_view frame) {
+  if (frame == "session") {
+    return {.kind = ErrorKind::kProbe,
+            .message = "the login ran no script",
+            .hint =
+                "log in by hand to see why: an expired password, a forced command or a shell "
+                "that is no POSIX shell prevents it, and so does a full disk or memory"};
+  }
   return {.kind = ErrorKind::kProbe,
-          .message = fmt::format("the answer ended before its part '{}'", frame),
-          .hint = "the node may be out of memory or disk, or its shell is no POSIX shell"};
+          .message = fmt::format("the node's answer ended before its part '{}'", frame),
+          .hint = "the node may be out of memory or disk, or something ended the shell there"};
 }
 
 }  // namespace

@@ -35,6 +35,25 @@ class Access(LabTest):
             self.lab.sh(2, f"mv /root/rule {rule}")
         self.spark("plan", PAIR, expect=0)
 
+    def test_a_node_that_takes_no_login_says_why(self):
+        lost = ("spark-2 (192.168.1.22): the last message of sshd in the login as nvidia is '{}', and then the connection was lost\n"
+                "  hint: if that message is about the login: a node that is starting or stopping lets in only root, and an "
+                "account may be locked or expired\n")
+        for command, revert, error in (
+                ("echo 'System is going down.' >/run/nologin", "rm /run/nologin", lost.format("System is going down.")),
+                ("chage -E 2000-01-01 nvidia", "chage -E -1 nvidia",
+                 lost.format("Your account has expired; please contact your system administrator.")),
+                ("chage -d 0 nvidia", "chage -d 20000 -M -1 nvidia",
+                 "spark-2: the login ran no script: Password change required but no TTY available.\n"
+                 "  hint: log in by hand to see why: an expired password, a forced command or a shell that is no POSIX "
+                 "shell prevents it, and so does a full disk or memory\n")):
+            self.lab.sh(2, command)
+            try:
+                self.assertEqual(self.refused(), error)
+            finally:
+                self.lab.sh(2, revert)
+        self.spark("plan", PAIR, expect=0)
+
     def test_the_printed_lines_of_sudoers_are_enough(self):
         text = self.spark("access", "sudoers", PAIR, expect=0).stdout
         rule = self.lab.sh(2, "grep -l NOPASSWD /etc/sudoers.d/*").strip()

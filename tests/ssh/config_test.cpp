@@ -6,6 +6,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/transport/ssh/host_key.h"
+#include "reconciler/transport/ssh/settings.h"
 #include "tests/ssh/sshd_fixture.h"
 #include "tests/support/limits.h"
 
@@ -28,16 +29,35 @@ class SshConfig : public SshTest {
     const std::string line = sshd_->KnownHostsLine();
     return line.substr(line.find(' ') + 1);
   }
+  // `does`: what the program `ssh` does meanwhile.
+  std::string DialErrorWith(const std::string& does) const {
+    const std::string path = std::getenv("PATH");
+    const std::string folder = PutClient(does);
+    setenv("PATH", (folder + ":" + path).c_str(), 1);
+    std::string error = DialError();
+    setenv("PATH", path.c_str(), 1);
+    return error;
+  }
+  // The folder of a program `ssh` that does that.
+  std::string PutClient(const std::string& does) const {
+    const std::string folder = fmt::format("{}/{}", folder_, does.size());
+    std::filesystem::create_directories(folder);
+    WriteText(folder + "/ssh", "#!/bin/sh\n" + does + "\n");
+    Shell("chmod 755 " + folder + "/ssh");
+    return folder;
+  }
   std::string AllOptions() const {
     return fmt::format("  HostName 127.0.0.1\n  Port {}\n  User {}\n  IdentityFile {}\n",
                        sshd_->Port(), user_, key_);
   }
 };
 
-// Until it ends, no program is found.
+// Until it ends, no program is found but those of `folder`.
 class WithoutPrograms {
  public:
-  WithoutPrograms() : before_(std::getenv("PATH")) { setenv("PATH", "/nowhere", 1); }
+  explicit WithoutPrograms(const std::string& folder = "/nowhere") : before_(std::getenv("PATH")) {
+    setenv("PATH", folder.c_str(), 1);
+  }
   ~WithoutPrograms() { setenv("PATH", before_.c_str(), 1); }
   WithoutPrograms(const WithoutPrograms&) = delete;
   WithoutPrograms& operator=(const WithoutPrograms&) = delete;
@@ -214,14 +234,47 @@ TEST_F(SshConfig, AnotherProgramThatIsNamedSshIsNotUsed) {
   WriteConfig(fmt::format("Host lab-2\n{}", AllOptions()));
   const std::string path = std::getenv("PATH");
   for (const std::string does : {"echo usage >&2; exit 1", "echo version 3"}) {
-    const std::string folder = fmt::format("{}/{}", folder_, does.size());
-    std::filesystem::create_directories(folder);
-    WriteText(folder + "/ssh", "#!/bin/sh\n" + does + "\n");
-    Shell("chmod 755 " + folder + "/ssh");
-    setenv("PATH", (folder + ":" + path).c_str(), 1);
+    setenv("PATH", (PutClient(does) + ":" + path).c_str(), 1);
     ExpectLogin();
     setenv("PATH", path.c_str(), 1);
   }
+}
+
+TEST_F(SshConfig, AWrapperOfTheClientThatFailedOnceIsUsedFromThenOn) {
+  StartUnnamed();
+  WriteConfig(fmt::format("Host lab-2\n{}  HostKeyAlias spark-2\n", AllOptions()));
+  WriteText(known_hosts_, "spark-2 " + Key());
+  const std::string client(Trim(Shell("command -v ssh")));
+  const std::string folder = PutClient(
+      fmt::format("[ -e {0}/failed ] && exec {1} \"$@\"\n: >{0}/failed; exit 1", folder_, client));
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", (folder + ":" + path).c_str(), 1);
+  EXPECT_THAT(DialError(), HasSubstr("the host key is not known"));
+  ExpectLogin();
+  setenv("PATH", path.c_str(), 1);
+}
+
+TEST_F(SshConfig, AClientOfOpenSshThatFailsIsNotPassedOver) {
+  StartUnnamed();
+  WriteConfig(fmt::format("Host lab-2\n{}", AllOptions()));
+  const std::string hint =
+      "  hint: it reads no file for that: `ssh -F none -G localhost` shows whether `ssh` works "
+      "here\n";
+  EXPECT_EQ(DialErrorWith("echo no memory >&2; exit 255"),
+            "spark-2: ssh cannot print its defaults: no memory\n" + hint);
+  EXPECT_EQ(DialErrorWith("exec /nowhere/ssh 2>/dev/null"),
+            "spark-2: ssh cannot print its defaults: exit 127\n" + hint);
+  node_.access.connect_timeout_s = 1;
+  EXPECT_EQ(DialErrorWith("sleep 300"),
+            "spark-2: ssh did not print its defaults within 1 s\n" + hint);
+}
+
+TEST_F(SshConfig, AFolderThatIsNamedSshIsNoClient) {
+  StartUnnamed();
+  WriteConfig(fmt::format("Host lab-2\n{}", AllOptions()));
+  std::filesystem::create_directories(folder_ + "/bin/ssh");
+  const WithoutPrograms no_client(folder_ + "/bin");
+  ExpectLogin();
 }
 
 TEST_F(SshConfig, JumpHostWithUserAndPortLogsIn) {
@@ -257,6 +310,43 @@ TEST_F(SshConfig, IsReadWithoutOpenSshToo) {
   WriteConfig(fmt::format("Host other\n  Port 1\nHost lab-2\n{}", AllOptions()));
   const WithoutPrograms no_client;
   ExpectLogin();
+}
+
+TEST_F(SshConfig, RevokedHostKeysAreReadWithoutOpenSshToo) {
+  StartUnnamed();
+  WriteText(home_ + "/.ssh/revoked", Key());
+  const std::string first =
+      fmt::format("Host other\n  RevokedHostKeys /nowhere\nHost lab-2\n{}", AllOptions());
+  const WithoutPrograms no_client;
+  WriteConfig(first);
+  ExpectLogin();
+  WriteConfig(first + "  RevokedHostKeys none\n  RevokedHostKeys ~/.ssh/revoked\n");
+  ExpectLogin();
+  WriteConfig(first + "  RevokedHostKeys=~/.ssh/revoked\n  RevokedHostKeys none\n");
+  EXPECT_THAT(DialError(), StartsWith(home_ + "/.ssh/revoked:1: spark-2 ("));
+}
+
+TEST_F(SshConfig, AnIncludedIdentityFileIsNoFileOfRevokedHostKeys) {
+  StartUnnamed();
+  WriteText(home_ + "/.ssh/revoked", Key());
+  WriteText(folder_ + "/included", "IdentityFile " + folder_ + "/no-list\n");
+  const std::string include = fmt::format("Include {}/included\n", folder_);
+  const WithoutPrograms no_client;
+  WriteConfig(fmt::format("{}Host other\n  RevokedHostKeys /nowhere\nHost lab-2\n{}  {}", include,
+                          AllOptions(), include));
+  ExpectLogin();
+  WriteConfig(fmt::format("{}Host lab-2\n{}  RevokedHostKeys ~/.ssh/revoked\n  {}", include,
+                          AllOptions(), include));
+  EXPECT_THAT(DialError(), StartsWith(home_ + "/.ssh/revoked:1: spark-2 ("));
+}
+
+TEST_F(SshConfig, IncludedFilesOfTheSystemCountBeforeTheOneThatIncludesThem) {
+  for (const std::string name : {"b.conf", "a.conf", "a.conf.bak"}) {
+    WriteText(folder_ + "/" + name, "");
+  }
+  EXPECT_THAT(ListSystemConfigs(folder_ + "/*.conf"),
+              testing::ElementsAre(folder_ + "/a.conf", folder_ + "/b.conf", kGlobalConfig));
+  EXPECT_THAT(ListSystemConfigs(folder_ + "/none/*.conf"), testing::ElementsAre(kGlobalConfig));
 }
 
 TEST_F(SshConfig, MistakeIsNamedWithoutOpenSshToo) {

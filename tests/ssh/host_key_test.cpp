@@ -172,6 +172,52 @@ TEST_F(SshHostKey, RevokedKeyIsRefusedAlthoughItIsKnown) {
                                      known_hosts_, Place(), sshd_->Fingerprint()));
 }
 
+TEST_F(SshHostKey, KeyOfTheConfigsRevokedHostKeysIsRefusedWhateverKnownHostsHas) {
+  StartSshd();
+  const std::string revoked = home_ + "/.ssh/revoked";
+  const std::string line = sshd_->KnownHostsLine();
+  WriteText(revoked, "# lost\n" + line.substr(line.find(' ') + 1));
+  WriteConfig("Host 127.0.0.1\n  RevokedHostKeys ~/.ssh/revoked\n");
+  const std::string error = fmt::format(
+      "{}:2: {}: the host key is revoked: ssh-ed25519 {}\n"
+      "  hint: RevokedHostKeys of the ssh configuration names that file: others may have a key "
+      "that "
+      "is in it, so the machine needs a new one\n",
+      revoked, Place(), sshd_->Fingerprint());
+  EXPECT_EQ(DialError(), error);
+  std::filesystem::remove(known_hosts_);
+  node_.access.host_keys = HostKeys::kAcceptNew;
+  EXPECT_EQ(DialError(), error);
+  EXPECT_FALSE(std::filesystem::exists(known_hosts_));
+  const auto key = ReadHostKey(node_);
+  ASSERT_FALSE(key);
+  EXPECT_EQ(FormatError(key.error()), error);
+}
+
+TEST_F(SshHostKey, RevokedHostKeysMayBeAKrlAndOtherKeysAreTaken) {
+  StartSshd();
+  const std::string list = folder_ + "/list";
+  WriteConfig("Host *\n  RevokedHostKeys " + list + "\n");
+  Shell(fmt::format("ssh-keygen -q -k -f {} {}.pub", list, key_));
+  ExpectLogin();
+  Shell(fmt::format("ssh-keygen -q -k -u -f {} {}/sshd/host_key.pub", list, folder_));
+  EXPECT_THAT(DialError(),
+              testing::StartsWith(fmt::format("{}: {}: the host key is revoked: ", list, Place())));
+}
+
+TEST_F(SshHostKey, RevokedHostKeysThatCannotBeReadRefuseEveryKey) {
+  StartSshd();
+  WriteConfig("Host *\n  RevokedHostKeys /nowhere/revoked\n");
+  EXPECT_EQ(DialError(),
+            fmt::format("{}: the host key cannot be checked: /nowhere/revoked: cannot be read: No "
+                        "such file or directory\n"
+                        "  hint: RevokedHostKeys of the ssh configuration names that file: no host "
+                        "key is accepted until it can be read\n",
+                        Place()));
+  WriteConfig("Host *\n  RevokedHostKeys none\n");
+  ExpectLogin();
+}
+
 // As OpenSSH reads them.
 TEST_F(SshHostKey, ALineMayHaveTabsForBlanks) {
   StartSshd();

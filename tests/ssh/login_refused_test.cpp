@@ -48,6 +48,41 @@ TEST_F(SshLoginRefused, TooManyKeysOfTheAgentAreSaidToBeTooMany) {
                                      Place(), user_));
 }
 
+// sshd sends the banner with its answer to the first key, and is ended at the second one.
+TEST_F(SshLoginRefused, ALoginThatBreaksQuotesTheLastMessageOfSshd) {
+  WriteText(folder_ + "/banner", "notice\nSystem is going down.\n");
+  StartSshd(
+      fmt::format("Banner {0}/banner\nAuthorizedKeysCommandUser {1}\n"
+                  "AuthorizedKeysCommand /bin/sh -c \"test -e {0}/first && kill $PPID; "
+                  ": >{0}/first\"",
+                  folder_, user_));
+  Sshd jump(folder_ + "/jump");
+  std::filesystem::copy_file(key_ + ".pub", folder_ + "/jump/authorized_keys");
+  WriteText(folder_ + "/relay.sh",
+            fmt::format("ssh -F /dev/null -o StrictHostKeyChecking=no -o LogLevel=QUIET "
+                        "-o UserKnownHostsFile=/dev/null -i {} -p {} -W 127.0.0.1:{} {}@127.0.0.1\n"
+                        "echo the relay ended >&2\n",
+                        key_, jump.Port(), sshd_->Port(), user_));
+  std::string keys;
+  for (const std::string name : {"a", "b"}) {
+    Shell(fmt::format("ssh-keygen -q -t ed25519 -N '' -f {}/{}", folder_, name));
+    keys += fmt::format("  IdentityFile {}/{}\n", folder_, name);
+  }
+  node_.access.identity.clear();
+  const std::string lost = fmt::format(
+      "{}: the last message of sshd in the login as {} is 'System is going down.', and then the "
+      "connection was lost",
+      Place(), user_);
+  const std::string hint =
+      "\n  hint: if that message is about the login: a node that is starting or stopping lets in "
+      "only root, and an account may be locked or expired\n";
+  WriteConfig("Host *\n" + keys);
+  EXPECT_EQ(DialError(), lost + hint);
+  std::filesystem::remove(folder_ + "/first");
+  WriteConfig(fmt::format("Host *\n{}  ProxyCommand sh {}/relay.sh\n", keys, folder_));
+  EXPECT_EQ(DialError(), lost + ": the relay ended" + hint);
+}
+
 TEST_F(SshLoginRefused, EncryptedKeyWithoutAgentIsToBeLoaded) {
   StartSshd();
   for (const std::string form : {"", "-m PEM "}) {

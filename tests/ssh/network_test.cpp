@@ -57,6 +57,13 @@ TEST_F(SshNetwork, ClosedPortIsRefused) {
                                      port));
 }
 
+TEST_F(SshNetwork, PortOfAnIpv6AddressStandsApart) {
+  const int port = FreePort();
+  PointAt(port);
+  node_.address = "::1";
+  EXPECT_THAT(DialError(), testing::StartsWith(fmt::format("spark-2 ([::1]:{}): ", port)));
+}
+
 TEST_F(SshNetwork, ListenerThatNeverAnswersIsGivenUpInTime) {
   const SilentListener silent;
   PointAt(silent.Port());

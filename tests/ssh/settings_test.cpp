@@ -58,6 +58,7 @@ TEST(ClientSettings, DefaultsSetNothingButTheHost) {
   EXPECT_THAT(settings.identities, IsEmpty());
   EXPECT_THAT(settings.known_hosts, IsEmpty());
   EXPECT_THAT(settings.global_known_hosts, IsEmpty());
+  EXPECT_THAT(settings.revoked_host_keys, IsEmpty());
   EXPECT_THAT(settings.algorithms, IsEmpty());
 }
 
@@ -104,6 +105,16 @@ TEST(ClientSettings, PathsSideBySideAreSplitWhereOneBegins) {
       ElementsAre("/dev/null", "/home/admin/.ssh/x", "/mnt/a b c", "~/d", "none"));
 }
 
+// ssh had room for one before it took several, on one line or on more.
+TEST(ClientSettings, FilesOfRevokedHostKeysAreAllRead) {
+  EXPECT_THAT(Parse("revokedhostkeys /etc/ssh/re voked\n").revoked_host_keys,
+              ElementsAre("/etc/ssh/re voked"));
+  EXPECT_THAT(Parse("revokedhostkeys revoked\n").revoked_host_keys, ElementsAre("revoked"));
+  EXPECT_THAT(Parse("revokedhostkeys /a ~/b\nrevokedhostkeys /c\n").revoked_host_keys,
+              ElementsAre("/a", "~/b", "/c"));
+  EXPECT_THAT(Parse("revokedhostkeys none\n").revoked_host_keys, IsEmpty());
+}
+
 TEST(ClientSettings, NoneOfAnAgentStaysAndIsNotTheUsualOne) {
   EXPECT_EQ(Parse("identityagent none\n").identity_agent, "none");
 }
@@ -146,6 +157,24 @@ TEST(ClientSettings, UserAndPortOfTheManifestTakePartInTheMatching) {
                           "lab-2"));
 }
 
+TEST(ClientSettings, AClientThatPrintsNoHostOrRefusesIsNotOpenSsh) {
+  EXPECT_EQ(JudgeClient({.out = std::string(kDefaults)}), ClientKind::kOpenSsh);
+  EXPECT_EQ(JudgeClient({.out = "hostname localhost\n"}), ClientKind::kOpenSsh);
+  EXPECT_EQ(JudgeClient({.out = "version 3\nno hostname x\n"}), ClientKind::kAnother);
+  EXPECT_EQ(JudgeClient({.exit_code = 1, .err = "Dropbear: cannot resolve 'none'\n"}),
+            ClientKind::kAnother);
+  EXPECT_EQ(JudgeClient({.exit_code = 255,
+                         .err = "unknown option -- G\nusage: ssh [-1246AaCfgKkMNnqsTtVvXxYy]\n"}),
+            ClientKind::kAnother);
+}
+
+// 255 is how OpenSSH's client ends for all that fails.
+TEST(ClientSettings, AClientThatFailsMayBeOpenSsh) {
+  for (const int code : {126, 127, 137, 255}) {
+    EXPECT_EQ(JudgeClient({.exit_code = code, .err = "no memory\n"}), ClientKind::kFailed) << code;
+  }
+}
+
 TEST(ClientSettings, ErrorsOfTheClientNameTheUsersFile) {
   EXPECT_EQ(FormatClientError("/proc/self/fd/0: line 2: Bad configuration option: nonsense\n"
                               "/proc/self/fd/0: terminating, 1 bad configuration options\n",
@@ -177,9 +206,17 @@ TEST(ClientSettings, FilesOfAnIncludeAreThoseOfTheGivenHome) {
 }
 
 TEST(ClientSettings, KeywordsThatLibsshDoesNotReturnAreFound) {
+  for (const char* line : {"UserKnownHostsFile /a /b", "GlobalKnownHostsFile /a /b",
+                           "RevokedHostKeys /etc/ssh/revoked"}) {
+    EXPECT_TRUE(HasUnreportedKeyword(line)) << line;
+  }
   EXPECT_TRUE(HasUnreportedKeyword("Host *\n\tIdentityFile=/etc/keys/%u\n"));
   EXPECT_TRUE(HasUnreportedKeyword("identityagent none\n"));
   EXPECT_TRUE(HasUnreportedKeyword("HOSTKEYALIAS x"));
+  for (const char* line : {"Include /etc/ssh/corp/*.conf", "include=/etc/ssh/ssh_config.d/*",
+                           "Include /etc/ssh/ssh_config.d/*.conf /etc/ssh/corp"}) {
+    EXPECT_TRUE(HasUnreportedKeyword(line)) << line;
+  }
   EXPECT_FALSE(
       HasUnreportedKeyword("Include /etc/ssh/ssh_config.d/*.conf\n\nHost *\n#   IdentityFile x\n"
                            "    SendEnv LANG LC_*\n    HashKnownHosts yes\n"));

@@ -65,13 +65,28 @@ class Login {
   std::vector<AgentFile> for_agent_ = {};
 };
 
+// Its last line, printable. What PAM says of a node or an account that takes no login now comes as
+// a banner, just before sshd closes the connection; a `Banner` of sshd_config comes with each
+// login. Empty: there was none.
+std::string ReadBanner(ssh_session session) {
+  return FindLastLine(CopySshString(ssh_get_issue_banner(session)));
+}
+
 Error Login::MakeBrokenError() const {
   if (connection_.LastMessage().find("Too many authentication failures") != std::string::npos) {
     return connection_.MakeError(fmt::format("cannot log in as {}: too many keys were tried ({})",
                                              connection_.Target().user, Join(tried_, ", ")),
                                  "name the right key file as `identity` in `access`");
   }
-  return connection_.MakeLostError();
+  const std::string banner = ReadBanner(connection_.Session());
+  if (banner.empty()) return connection_.MakeLostError();
+  Error error = connection_.MakeLostError(
+      fmt::format("the last message of sshd in the login as {} is '{}', and then ",
+                  connection_.Target().user, banner));
+  error.hint =
+      "if that message is about the login: a node that is starting or stopping lets in only root, "
+      "and an account may be locked or expired";
+  return error;
 }
 
 Result<bool> Login::Judge(const Result<int>& answer) {

@@ -59,8 +59,11 @@ std::string AddOurConfig(const std::string& command) {
 }
 
 std::string DescribePlace(const NodeSpec& node, const SshTarget& target) {
-  const std::string port = target.port == 22 ? "" : fmt::format(":{}", target.port);
-  const std::string host = target.host + port;
+  std::string host = target.host;
+  if (target.port != 22) {
+    if (host.find(':') != std::string::npos) host = fmt::format("[{}]", host);  // IPv6
+    host += fmt::format(":{}", target.port);
+  }
   if (strcasecmp(target.host.c_str(), node.address.c_str()) == 0) {
     return fmt::format("{} ({})", node.name, host);
   }
@@ -165,6 +168,9 @@ void AddKnownHosts(SshTarget& target, const SshSettings& settings) {
   target.known_hosts = own.front();
   target.other_known_hosts.assign(own.begin() + 1, own.end());
   target.other_known_hosts.insert(target.other_known_hosts.end(), global.begin(), global.end());
+  for (const std::string& file : settings.revoked_host_keys) {
+    target.revoked_host_keys.push_back(ExpandPath(file, target));
+  }
 }
 
 void LayIntoSession(ssh_session session, const SshSettings& settings) {

@@ -9,8 +9,6 @@
 
 namespace reconciler {
 
-inline constexpr const char* kGlobalConfig = "/etc/ssh/ssh_config";
-
 // Where a node really is and who logs in there: its `access` laid over ~/.ssh/config, laid over
 // /etc/ssh/ssh_config.
 struct SshTarget {
@@ -25,6 +23,7 @@ struct SshTarget {
   std::string host_key_alias = {};                  // its name in known_hosts; empty: host and port
   std::string known_hosts = {};                     // keys are added to this one
   std::vector<std::string> other_known_hosts = {};  // only read
+  std::vector<std::string> revoked_host_keys = {};  // a key in one of these files is refused
   std::string agent = {};                           // the socket of ssh-agent; empty: none
   std::string proxy_command = {};  // one shell command, tokens expanded; empty: a direct connection
 };

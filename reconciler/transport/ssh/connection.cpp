@@ -36,11 +36,10 @@ Error SshConnection::MakeError(std::string_view what, std::string hint) const {
                .hint = std::move(hint)};
 }
 
-Error SshConnection::MakeLostError() const {
+Error SshConnection::MakeLostError(std::string_view before) const {
+  const std::string lost = fmt::format("{}the connection was lost", before);
   const std::string proxy_error = socket_.proxy ? ReadProxyError(socket_) : "";
-  if (!proxy_error.empty())
-    return MakeError(fmt::format("the connection was lost: {}", proxy_error));
-  return MakeError("the connection was lost");
+  return MakeError(proxy_error.empty() ? lost : fmt::format("{}: {}", lost, proxy_error));
 }
 
 bool SshConnection::Alive() const {

@@ -23,7 +23,8 @@ class SshConnection {
   Deadline LoginDeadline() const { return login_deadline_; }
 
   Error MakeError(std::string_view what, std::string hint = {}) const;
-  Error MakeLostError() const;  // the connection broke, and why as far as it is known
+  // The connection broke, and why as far as it is known. `before`: how the message begins.
+  Error MakeLostError(std::string_view before = {}) const;
   // What libssh said when the connection broke; its later errors hide it.
   const std::string& LastMessage() const { return last_message_; }
   bool Alive() const;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "reconciler/base/text.h"
+#include "reconciler/transport/revoked_keys.h"
 #include "reconciler/transport/ssh/connection.h"
 
 namespace reconciler {
@@ -165,11 +166,39 @@ Error MakeChangedKeyError(const SshConnection& connection, ssh_key key, Verdict&
   return error;
 }
 
-Error MakeRevokedKeyError(const SshConnection& connection, ssh_key key, const Verdict& verdict) {
+Error MakeRevokedKeyError(const SshConnection& connection, ssh_key key, SourceMark where,
+                          std::string hint) {
   Error error = connection.MakeError(fmt::format("the host key is revoked: {}", Describe(key)),
-                                     "the machine needs a new host key");
-  error.where = verdict.where;
+                                     std::move(hint));
+  error.where = std::move(where);
   return error;
+}
+
+// "ssh-ed25519 AAAA…".
+std::string FormatPublicKey(ssh_key key) {
+  char* encoded = nullptr;
+  ssh_pki_export_pubkey_base64(key, &encoded);
+  return fmt::format("{} {}", ssh_key_type_to_char(ssh_key_type(key)), CopySshString(encoded));
+}
+
+// Why RevokedHostKeys refuses the key. As in OpenSSH, a file that cannot be read refuses every key.
+std::optional<Error> FindRevocation(const SshConnection& connection, ssh_key key) {
+  for (const std::string& file : connection.Target().revoked_host_keys) {
+    auto where = FindRevokedKey(file, FormatPublicKey(key), connection.LoginDeadline());
+    if (!where) {
+      return connection.MakeError(
+          "the host key cannot be checked: " + where.error().message,
+          "RevokedHostKeys of the ssh configuration names that file: no host key is accepted until "
+          "it can be read");
+    }
+    if (*where) {
+      return MakeRevokedKeyError(
+          connection, key, std::move(**where),
+          "RevokedHostKeys of the ssh configuration names that file: others may have a key that is "
+          "in it, so the machine needs a new one");
+    }
+  }
+  return std::nullopt;
 }
 
 // One write() in append mode: lines of several nodes at once do not mix.
@@ -190,16 +219,12 @@ std::optional<std::string> Append(const std::string& path, const std::string& li
 
 HostKey MakeHostKey(const SshConnection& connection, ssh_key key) {
   const SshTarget& target = connection.Target();
-  char* encoded = nullptr;
-  ssh_pki_export_pubkey_base64(key, &encoded);
-  const std::string type = ssh_key_type_to_char(ssh_key_type(key));
   return {.place = target.place,
-          .type = type,
+          .type = ssh_key_type_to_char(ssh_key_type(key)),
           .fingerprint = FormatKeyFingerprint(key),
           .machine_file = FormatMachineFile(key),
           .known_hosts = target.known_hosts,
-          .line = fmt::format("{} {} {}\n", FormatKnownHostsName(target), type,
-                              CopySshString(encoded))};
+          .line = fmt::format("{} {}\n", FormatKnownHostsName(target), FormatPublicKey(key))};
 }
 
 Result<HostKey> JudgeHostKey(const SshConnection& connection) {
@@ -208,6 +233,7 @@ Result<HostKey> JudgeHostKey(const SshConnection& connection) {
     return Fail(connection.MakeLostError());
   }
   const SshKey key(raw);
+  if (auto revoked = FindRevocation(connection, key.get())) return Fail(std::move(*revoked));
   const SshTarget& target = connection.Target();
   Verdict verdict;
   for (const std::string& file : ListKnownHostsFiles(target)) {
@@ -222,7 +248,8 @@ Result<HostKey> JudgeHostKey(const SshConnection& connection) {
     case Verdict::Kind::kChanged:
       return Fail(MakeChangedKeyError(connection, key.get(), verdict));
     case Verdict::Kind::kRevoked:
-      return Fail(MakeRevokedKeyError(connection, key.get(), verdict));
+      return Fail(MakeRevokedKeyError(connection, key.get(), verdict.where,
+                                      "the machine needs a new host key"));
     case Verdict::Kind::kUnknown:
       break;
   }

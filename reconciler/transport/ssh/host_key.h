@@ -23,7 +23,7 @@ struct HostKey {
 };
 
 // Connects, but does not log in. Errors: the node was not reached, known_hosts cannot be read, or
-// it has another key for this host, or has this one as revoked.
+// it has another key for this host, or this one is revoked, there or by RevokedHostKeys.
 Result<HostKey> ReadHostKey(const NodeSpec& node);
 
 // Safe to call from several programs at once: lines do not mix.
@@ -35,7 +35,7 @@ Result<void> AddHostKey(const HostKey& key);
 UniqueFd RequestKnownKinds(ssh_session session, const SshTarget& target);
 
 // Whether the peer is the node, by known_hosts: strict, or taking the key of a host that is not
-// known yet. A key that is not the known one is refused either way.
+// known yet. A key that is not the known one, or is revoked, is refused either way.
 Result<void> CheckHostKey(const SshConnection& connection);
 
 }  // namespace reconciler

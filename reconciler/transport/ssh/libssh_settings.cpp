@@ -26,11 +26,14 @@ bool IsPlainUser(std::string_view user) {
   return user.find_first_of("'`\";&<>|(){}$,\\\t\n") == std::string_view::npos;
 }
 
-bool IsIdentityLine(std::string_view line) {
-  constexpr std::string_view kKeyword = "identityfile";
+constexpr std::string_view kIdentityFile = "IdentityFile";
+constexpr std::string_view kInclude = "Include";
+
+bool HasKeyword(std::string_view line, std::string_view keyword) {
   line = Trim(line);
-  return line.size() > kKeyword.size() &&
-         strncasecmp(line.data(), kKeyword.data(), kKeyword.size()) == 0;
+  return line.size() > keyword.size() &&
+         strncasecmp(line.data(), keyword.data(), keyword.size()) == 0 &&
+         std::string_view(" \t=\"").find(line[keyword.size()]) != std::string_view::npos;
 }
 
 // What `Host` and `Match` lines are compared with. false: not what libssh takes.
@@ -40,18 +43,21 @@ bool SetNode(ssh_session session, const NodeSpec& node) {
          ssh_options_set(session, SSH_OPTIONS_HOST, node.address.c_str()) == SSH_OK;
 }
 
-// libssh returns only one of a session's identity files. So the file is parsed once for each
-// IdentityFile line with the other ones blanked: what then comes out first is that line's file,
-// when its Host or Match block is ours.
-std::vector<std::string> ReadConfiguredIdentities(const std::string& config, const NodeSpec& node) {
+// The paths of the keyword's lines whose Host or Match block is ours. libssh returns only one of a
+// session's identity files, and of other paths none. So the file is parsed once for each line, as
+// its only IdentityFile line and without what it includes: what then comes out first is that line's
+// path.
+std::vector<std::string> ReadConfiguredPaths(const std::string& config, std::string_view keyword,
+                                             const NodeSpec& node) {
   const std::vector<std::string> lines = SplitLines(config);
-  std::vector<std::string> identities;
+  std::vector<std::string> paths;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (!IsIdentityLine(lines[i])) continue;
+    if (!HasKeyword(lines[i], keyword)) continue;
     std::vector<std::string> only = lines;
-    for (std::size_t k = 0; k < only.size(); ++k) {
-      if (k != i && IsIdentityLine(only[k])) only[k].clear();
+    for (std::string& line : only) {
+      if (HasKeyword(line, kIdentityFile) || HasKeyword(line, kInclude)) line.clear();
     }
+    only[i] = std::string(kIdentityFile).append(Trim(lines[i]).substr(keyword.size()));
     const std::string text = Join(only, "\n") + "\n";
     const UniqueFd file(memfd_create("ssh_config", MFD_CLOEXEC));
     if (!file.Open() || write(file.Get(), text.data(), text.size()) < 0) continue;
@@ -61,9 +67,21 @@ std::vector<std::string> ReadConfiguredIdentities(const std::string& config, con
     const std::string path = fmt::format("/proc/self/fd/{}", file.Get());
     if (ssh_options_parse_config(session.get(), path.c_str()) != 0) continue;
     const std::string first = GetSessionOption(session.get(), SSH_OPTIONS_IDENTITY);
-    if (first != by_default) identities.push_back(first);
+    if (first != by_default) paths.push_back(first);
   }
-  return identities;
+  return paths;
+}
+
+// The first line counts, and the user's file is read before the system's.
+std::vector<std::string> ReadRevokedHostKeys(const std::vector<std::string>& files,
+                                             const NodeSpec& node) {
+  for (const std::string& file : files) {
+    const std::vector<std::string> paths =
+        ReadConfiguredPaths(ReadTextFile(file).value_or(""), "RevokedHostKeys", node);
+    if (!paths.empty() && paths.front() != "none") return {paths.front()};
+    if (!paths.empty()) break;
+  }
+  return {};
 }
 
 Error MakeParseError(const NodeSpec& node, const std::string& path, ssh_session session) {
@@ -133,8 +151,12 @@ Result<SshSettings> ReadLibsshSettings(ssh_session session, const NodeSpec& node
   settings.global_known_hosts = ListPath(GetSessionOption(session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS));
   settings.proxy_command = GetSessionOption(session, SSH_OPTIONS_PROXYCOMMAND);
   if (node.access.identity.empty()) {
-    settings.identities = ReadConfiguredIdentities(ReadTextFile(config).value_or(""), node);
+    settings.identities =
+        ReadConfiguredPaths(ReadTextFile(config).value_or(""), kIdentityFile, node);
   }
+  std::vector<std::string> files = ListSystemConfigs();
+  files.insert(files.begin(), config);
+  settings.revoked_host_keys = ReadRevokedHostKeys(files, node);
   return settings;
 }
 

@@ -19,7 +19,8 @@ Error MakeUnsupportedError(const NodeSpec& node, const std::string& what);
 
 // What libssh's own parser reads, into `session` too: for machines without OpenSSH's client. It
 // compares `Host` patterns with the HostName that it read last, reads IdentityFile lines in
-// ~/.ssh/config alone, and refuses what it does not know of `Match`.
+// ~/.ssh/config alone, RevokedHostKeys in no included file but those of ListSystemConfigs, and
+// refuses what it does not know of `Match`.
 Result<SshSettings> ReadLibsshSettings(ssh_session session, const NodeSpec& node);
 
 }  // namespace reconciler

@@ -1,11 +1,14 @@
 #include "reconciler/transport/ssh/settings.h"
 
 #include <fmt/format.h>
+#include <glob.h>
 
 #include <algorithm>
+#include <array>
 
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
+#include "reconciler/transport/run_program.h"
 
 namespace reconciler {
 namespace {
@@ -111,15 +114,47 @@ std::string ResolveInclude(std::string_view line, const std::string& home) {
   return resolved;
 }
 
+// Other spellings of the usual Include count as another file: ssh is then started in vain, no more.
+bool IncludesAnotherFile(std::string_view line) {
+  std::string_view files = Trim(line).substr(std::string_view("include").size());
+  files.remove_prefix(std::min(files.find_first_not_of(" \t="), files.size()));
+  return files != kIncludedConfigs;
+}
+
 }  // namespace
+
+std::vector<std::string> ListSystemConfigs(const std::string& included) {
+  std::vector<std::string> files;
+  glob_t found = {};
+  if (glob(included.c_str(), 0, nullptr, &found) == 0) {
+    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  globfree(&found);
+  files.emplace_back(kGlobalConfig);
+  return files;
+}
 
 std::vector<std::string> BuildClientArgv(const NodeSpec& node, bool own_home) {
   std::vector<std::string> argv = {"ssh"};
-  if (!own_home) argv.insert(argv.end(), {"-F", std::string(kConfigOnInput)});
+  if (!own_home) argv.insert(argv.end(), {"-F", kProgramInput});
   if (!node.access.user.empty()) argv.insert(argv.end(), {"-l", node.access.user});
   if (node.access.port != 0) argv.insert(argv.end(), {"-p", std::to_string(node.access.port)});
   argv.insert(argv.end(), {"-G", "--", node.address});
   return argv;
+}
+
+ClientKind JudgeClient(const ScriptReply& ended) {
+  constexpr int kOwnFailure = 255;       // of OpenSSH's client, whatever failed
+  constexpr int kFirstNotProgram = 126;  // not run (126, 127), or ended by a signal (above 128)
+  if (ended.exit_code == 0) {
+    const bool prints_host = ('\n' + ended.out).find("\nhostname ") != std::string::npos;
+    return prints_host ? ClientKind::kOpenSsh : ClientKind::kAnother;
+  }
+  if (ended.exit_code == kOwnFailure) {
+    const bool refuses = ended.err.find("usage: ") != std::string::npos;
+    return refuses ? ClientKind::kAnother : ClientKind::kFailed;
+  }
+  return ended.exit_code < kFirstNotProgram ? ClientKind::kAnother : ClientKind::kFailed;
 }
 
 SshSettings ParseSshSettings(std::string_view printed, std::string_view defaults) {
@@ -149,6 +184,11 @@ SshSettings ParseSshSettings(std::string_view printed, std::string_view defaults
   for (const std::string& line : find("globalknownhostsfile")) {
     settings.global_known_hosts = SplitPaths(line);
   }
+  for (const std::string& line : find("revokedhostkeys")) {
+    for (std::string& path : SplitPaths(line)) {
+      if (path != "none") settings.revoked_host_keys.push_back(std::move(path));
+    }
+  }
   for (const std::string& line : find("identityagent")) settings.identity_agent = line;
   settings.proxy_command = first("proxycommand");
   const std::string jumps = first("proxyjump");
@@ -164,13 +204,14 @@ SshSettings ParseSshSettings(std::string_view printed, std::string_view defaults
 }
 
 std::string FormatClientError(std::string_view said, const std::string& config) {
+  constexpr std::string_view kInput = kProgramInput;
   constexpr std::size_t kMostLines = 2;  // of some mistakes the second one has the file and line
   std::vector<std::string> mistakes;
   std::vector<std::string> warnings;
   for (std::string line : SplitLines(said)) {
     if (line.find(": terminating, ") != std::string::npos) continue;
-    const std::size_t input = line.find(kConfigOnInput);
-    if (input != std::string::npos) line.replace(input, kConfigOnInput.size(), config);
+    const std::size_t input = line.find(kInput);
+    if (input != std::string::npos) line.replace(input, kInput.size(), config);
     const bool is_warning = line.find("Unsupported option") != std::string::npos ||
                             line.find("Deprecated option") != std::string::npos;
     (is_warning ? warnings : mistakes).push_back(MakePrintable(Trim(line)));
@@ -189,13 +230,15 @@ std::string ResolveIncludes(std::string_view config, const std::string& home) {
 }
 
 bool HasUnreportedKeyword(std::string_view config) {
-  for (const std::string& line : SplitLines(config)) {
+  constexpr std::array<std::string_view, 6> kUnreported = {
+      "identityfile",       "identityagent",        "hostkeyalias",
+      "userknownhostsfile", "globalknownhostsfile", "revokedhostkeys"};
+  const std::vector<std::string> lines = SplitLines(config);
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
     const std::string keyword = FindKeyword(line);
-    if (keyword == "identityfile" || keyword == "identityagent" || keyword == "hostkeyalias") {
-      return true;
-    }
-  }
-  return false;
+    if (keyword == "include") return IncludesAnotherFile(line);
+    return std::find(kUnreported.begin(), kUnreported.end(), keyword) != kUnreported.end();
+  });
 }
 
 }  // namespace reconciler

@@ -288,7 +288,7 @@ TEST_F(GatherScriptTest, AnAnswerThatEndsEarlyIsAnErrorThatNamesThePart) {
   ScriptReply reply = Run(BuildGatherScript(reads, nonce));
   reply.out.resize(reply.out.find(nonce + " content"));
   EXPECT_EQ(ParseGatherReply(reply, reads, nonce).error().message,
-            "the answer ended before its part 'content'");
+            "the node's answer ended before its part 'content'");
 }
 
 }  // namespace

@@ -170,10 +170,9 @@ TEST(Gather, WhatANodeSaysInsteadOfAnAnswerIsInItsError) {
        {"spark-3", saying({.exit_code = 1})}},
       kHosts);
   EXPECT_EQ(facts.unreachable.at("spark-1").message,
-            "the answer ended before its part 'session': This account is currently not available.");
-  EXPECT_EQ(facts.unreachable.at("spark-2").message,
-            "the answer ended before its part 'session': sudo: \\x1b[2J");
-  EXPECT_EQ(facts.unreachable.at("spark-3").message, "the answer ended before its part 'session'");
+            "the login ran no script: This account is currently not available.");
+  EXPECT_EQ(facts.unreachable.at("spark-2").message, "the login ran no script: sudo: \\x1b[2J");
+  EXPECT_EQ(facts.unreachable.at("spark-3").message, "the login ran no script");
 }
 
 std::vector<Read> ProbePorts(const ClusterSpec& cluster, const Fabric& fabric,
