@@ -79,8 +79,8 @@ Result<std::vector<std::string>> ReadState(const NodeSpec& node, const std::stri
 // One drill, from a fresh session to the node's own decision.
 class DrillRun {
  public:
-  DrillRun(const NodeSpec& node, NodePool& pool, const GuardTimes& times)
-      : node_(node), pool_(pool), times_(times) {}
+  DrillRun(const NodeSpec& node, NodePool& pool, const GuardTimes& times, Milliseconds slack)
+      : node_(node), pool_(pool), times_(times), slack_(slack) {}
 
   DrillReport Execute(const std::string& lease) {
     if (Change(lease)) Watch();
@@ -124,7 +124,7 @@ class DrillRun {
       for (const Error& error : node.errors) return RecordError(error);
     }
     const auto during = ReadState(node_, journal.directory, pool_);
-    if (!during) return RecordError(during.error());
+    if (!during) return RecordReadError(during.error());
     if (*during == before_) {
       return RecordError(MakeNodeError(ErrorKind::kApply, node_.name,
                                        "the trial changed nothing, so that nothing can be proved"));
@@ -134,34 +134,63 @@ class DrillRun {
 
   // From here on only eyes.
   void Watch() {
-    const auto deadline = vanished_ + std::chrono::seconds(times_.revert_after + 60);
+    const auto deadline = vanished_ + std::chrono::seconds(times_.revert_after) + slack_;
     const std::string read = fmt::format("cat {}/state", GetJournalDirectory(apply_id_));
-    while (std::chrono::steady_clock::now() < deadline) {
+    for (;;) {
+      const bool is_last = std::chrono::steady_clock::now() >= deadline;
       const auto state = pool_.Run(node_, read, kLimit);
-      if (state && Trim(state->out) == "reverted") {
-        report_.reverted = true;
-        break;
+      report_.reverted = state && Trim(state->out) == "reverted";
+      report_.reverted_after_s = CountSecondsSinceVanished();
+      if (report_.reverted) return Compare();
+      if (is_last) {
+        RecordError(state ? MakeNotRevertedError() : MakeNotReachedError(state.error()));
+        return;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(500));
     }
-    report_.reverted_after_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - vanished_).count();
-    if (!report_.reverted) {
-      RecordError(MakeNodeError(
-          ErrorKind::kApply, node_.name,
-          fmt::format("did not revert the trial within {:.0f} s: run `sh {}/guard revert` there, "
-                      "and do not trust applies to this node",
-                      report_.reverted_after_s, GetJournalDirectory(apply_id_))));
-      return;
+  }
+
+  Error MakeNotRevertedError() const {
+    return MakeNodeError(
+        ErrorKind::kApply, node_.name,
+        fmt::format("did not revert the trial within {:.0f} s: run `sh {}/guard revert` there, "
+                    "and do not trust applies to this node",
+                    report_.reverted_after_s, GetJournalDirectory(apply_id_)));
+  }
+
+  double CountSecondsSinceVanished() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - vanished_).count();
+  }
+
+  // Such a node may have reverted it all the same.
+  Error MakeNotReachedError(Error error) const {
+    error.kind = ErrorKind::kTransport;
+    if (report_.reverted) {
+      error.message += fmt::format(
+          "; it reverted the trial {:.0f} s after the last sign of life, but whether all is as "
+          "before is not known",
+          report_.reverted_after_s);
+      error.hint = "run the drill again once the node is reached";
+      return error;
     }
-    Compare();
+    error.message += fmt::format(
+        "; not reached {:.0f} s after the last sign of life, so whether it reverted the trial is "
+        "not known",
+        CountSecondsSinceVanished());
+    const std::chrono::duration<double> most = std::chrono::seconds(times_.revert_after) + slack_;
+    error.hint = fmt::format(
+        "`cat {0}/state` there prints 'reverted' where it did. Where it prints anything else "
+        "{1:.0f} s after the last sign of life, run `sh {0}/guard revert` there, and do not trust "
+        "applies to this node",
+        GetJournalDirectory(apply_id_), most.count());
+    return error;
   }
 
   void Compare() {
     const std::string journal = GetJournalDirectory(apply_id_);
     const auto after = ReadState(node_, journal, pool_);
     if (!after) {
-      RecordError(after.error());
+      RecordReadError(after.error());
       return;
     }
     if (after->size() != before_.size()) {
@@ -181,6 +210,11 @@ class DrillRun {
     static_cast<void>(pool_.Run(node_, fmt::format("rm -rf {}/drill", journal), kLimit));
   }
 
+  // Of a reading after the controller has vanished.
+  bool RecordReadError(const Error& error) {
+    return RecordError(error.kind == ErrorKind::kTransport ? MakeNotReachedError(error) : error);
+  }
+
   bool RecordError(Error error) {
     report_.errors.push_back(std::move(error));
     return false;
@@ -189,6 +223,7 @@ class DrillRun {
   const NodeSpec& node_;
   NodePool& pool_;
   GuardTimes times_;
+  Milliseconds slack_;
   std::string apply_id_ = {};
   std::vector<std::string> before_ = {};
   std::chrono::steady_clock::time_point vanished_ = {};
@@ -198,8 +233,8 @@ class DrillRun {
 }  // namespace
 
 DrillReport Drill(const NodeSpec& node, NodePool& pool, const GuardTimes& times,
-                  const std::string& lease) {
-  return DrillRun(node, pool, times).Execute(lease);
+                  const std::string& lease, Milliseconds slack) {
+  return DrillRun(node, pool, times, slack).Execute(lease);
 }
 
 }  // namespace reconciler
