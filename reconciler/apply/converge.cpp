@@ -292,6 +292,7 @@ class Run {
     on_event_({EventType::kReady, "", "", ""});
     if (IsInterrupted()) return;  // the last moment: what comes later stops nothing any more
     report_.committed = RecordErrors(guard_.Commit());
+    RecordNotes();
     report_.commit_failed = !report_.committed;
     if (report_.committed) RecordErrors(guard_.Finish());
   }
@@ -315,7 +316,7 @@ class Run {
     }
     on_event_({EventType::kReverting, "", "", ""});
     const bool ended = RecordErrors(guard_.Revert(ListNodesInAStep()));
-    report_.revert_notes = guard_.revert_notes();
+    RecordNotes();
     if (!ended) return;
     pool_.DropAll();
     Errors left;
@@ -334,15 +335,15 @@ class Run {
           outcome != node->second.changes.end() && outcome->second == ChangeOutcome::kDone;
       if (done) report_.kept.push_back(change.Id());
     });
-    if (report_.reverted) on_event_({EventType::kReverted, "", "", JoinRevertNotes()});
+    if (report_.reverted) on_event_({EventType::kReverted, "", "", ""});
   }
 
-  std::string JoinRevertNotes() const {
-    std::vector<std::string> lines;
-    for (const auto& [node, notes] : report_.revert_notes) {
-      for (const std::string& note : notes) lines.push_back(node + ": " + note);
+  // However the apply ends.
+  void RecordNotes() {
+    report_.notes = guard_.notes();
+    for (const auto& [node, notes] : report_.notes) {
+      for (const std::string& note : notes) on_event_({EventType::kNote, node, "", note});
     }
-    return Join(lines, "; ");
   }
 
   // Nodes whose connection broke while they were running.

@@ -54,7 +54,7 @@ struct ConvergeReport {
   std::vector<Plan> passes = {};          // as they were carried out
   std::vector<std::string> kept =
       {};  // ids that a revert leaves, because deleting could lose something
-  std::map<NodeName, std::vector<std::string>> revert_notes = {};  // see RevertNotes
+  std::map<NodeName, std::vector<std::string>> notes = {};  // see EndNotes
 };
 
 // Stages `plan` on every node and arms its revert, carries it out, reads everything again by new

@@ -121,6 +121,8 @@ void ApplyProgress::Note(const Event& event, double at) {
     case EventType::kReverted:
       phase_ = ApplyPhase::kReverted;
       return;
+    case EventType::kNote:
+      return;
   }
 }
 
@@ -160,6 +162,8 @@ std::optional<LogLine> ApplyProgress::FormatLogLine(const Event& event) const {
       return LogLine{LogLevel::kError, "every node reverts the plan"};
     case EventType::kReverted:
       return LogLine{LogLevel::kInfo, "every node is as before"};
+    case EventType::kNote:  // the outcome lists all of them
+      return std::nullopt;
   }
   return std::nullopt;
 }

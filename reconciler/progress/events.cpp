@@ -28,6 +28,8 @@ std::string_view ToString(EventType type) {
       return "reverting";
     case EventType::kReverted:
       return "reverted";
+    case EventType::kNote:
+      return "note";
   }
   return "";
 }

@@ -21,6 +21,7 @@ enum class EventType {
   kConverged,  // gathered again: nothing differs
   kReverting,  // something failed: every node reverts the plan
   kReverted,   // gathered again: every node is as it was
+  kNote,       // what a node kept elsewhere or lost, whether it committed or reverted
 };
 
 // One line of progress. `subject` is a change ("kind name"), a command or a stage, for a person;

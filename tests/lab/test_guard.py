@@ -213,19 +213,22 @@ class Guard(LabTest):
 
     def test_7b_a_file_that_cannot_be_replaced_is_noticed_before_any_node_commits(self):
         self.spark("apply", cluster("pair.yaml"), "--yes", "--brief", "--no-verify", expect=0)
-        path, ledger = "/etc/netplan/60-spark-reconcile.yaml", "cat /var/lib/spark-reconcile/ledger.json"
+        ledger = "cat /var/lib/spark-reconcile/ledger.json"
         before, ledgers = self.states(), [self.lab.sh(node, ledger) for node in (1, 2)]
         changed = self.variant_of(cluster("pair.yaml"), ("mtu: 9000", "mtu: 1500"))
-        self.lab.sh(2, f"chattr +i {path}")
-        try:
-            done = self.spark("apply", changed, "--yes", "--brief", "--no-verify", expect=4)
-        finally:
-            self.lab.sh(2, f"chattr -i {path}")
-        self.assertIn(f"{path} cannot be replaced or removed: Operation not permitted (lsattr shows whether it is immutable", done.stderr)
-        self.assertEqual(self.states(), before)
-        for node in (1, 2):
-            self.assertEqual(self.lab.sh(node, ledger), ledgers[node - 1])
-            self.assertEqual(self.lab.sh(node, "find /etc -name '.spark-reconcile.*'") + self.lab.sh(node, GUARDS), "")
+        for path in ("/etc/netplan/60-spark-reconcile.yaml", "/var/lib/spark-reconcile/ledger.json"):
+            self.lab.sh(2, f"chattr +i {path}")
+            try:
+                done = self.spark("apply", changed, "--yes", "--brief", "--no-verify", expect=4)
+            finally:
+                self.lab.sh(2, f"chattr -i {path}")
+            self.assertIn(f"{path} cannot be replaced or removed: Operation not permitted (lsattr -d shows whether it or its "
+                          "folder is immutable", done.stderr)
+            self.assertEqual(self.states(), before)
+            for node in (1, 2):
+                self.assertEqual(self.lab.sh(node, ledger), ledgers[node - 1])
+                self.assertEqual(self.lab.sh(node, "find /etc /var/lib/spark-reconcile -name '.spark-reconcile.*'"), "")
+                self.assertEqual(self.lab.sh(node, GUARDS), "")
         self.spark("apply", changed, "--yes", "--brief", "--no-verify", expect=0)
         for node in (1, 2):
             self.assertEqual(self.lab.sh(node, "cat /sys/class/net/enp1s0f1np1/mtu"), "1500\n")

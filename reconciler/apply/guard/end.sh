@@ -1,6 +1,13 @@
 # shellcheck shell=dash
 # Ends the apply whose journal is $J, for a controller that holds the node's lock.
 
+# Says on stderr what the commit said. What it kept stands in the log too: the node may have tried before.
+commit_and_say() {
+  sh "$J/guard" commit >&2 || return
+  grep -e ' was changed by another program: its text is kept in ' "$J/revert.log" >&2 2>/dev/null
+  return 0
+}
+
 # Says on stderr what the revert said. Before it stands what the log has: the node may have reverted on its own, and a try
 # before this one may have kept something. Where the log takes no write, this one is not in it.
 revert_and_say() {
@@ -23,7 +30,7 @@ revert_if_armed() {
 }
 
 # Says "commit" where the apply ended so.
-commit_unfinished() { sh "$J/guard" commit >&2 && echo commit; }
+commit_unfinished() { commit_and_say && echo commit; }
 revert_unfinished() { revert_and_say; }
 check_peers() {
   case $(sh "$J/guard" watch query) in

@@ -30,6 +30,21 @@ Error MakeNodeError(const NodeName& node, const std::string& what, const ScriptR
       .context = {node}};
 }
 
+constexpr std::string_view kHint = "hint: ";
+
+// By the last line that the node said, behind which there may be a hint (see explain_full).
+Error MakeRequestError(const NodeName& node, const std::string& what, const ScriptReply& reply) {
+  std::vector<std::string> lines = SplitLines(Trim(reply.err));
+  std::string hint;
+  if (!lines.empty() && lines.back().starts_with(kHint)) {
+    hint = MakePrintable(std::string_view(lines.back()).substr(kHint.size()));
+    lines.pop_back();
+  }
+  Error error = MakeNodeError(node, what, reply, FindLastLine(Join(lines, "\n")));
+  error.hint = std::move(hint);
+  return error;
+}
+
 std::vector<std::string> ListNetdevs(const Fabric& fabric, const NodeName& node) {
   std::vector<std::string> netdevs;
   const auto ports = fabric.ports.find(node);
@@ -112,8 +127,7 @@ Errors Guard::RunOnEveryNode(const std::string& what,
     const auto reply = sessions_.Run(node, request(node.name), ComputeRequestLimit(times_));
     const std::lock_guard lock(mutex);
     if (!reply || reply->exit_code != 0) {
-      errors.push_back(reply ? MakeNodeError(node.name, what, *reply, FindLastLine(reply->err))
-                             : reply.error());
+      errors.push_back(reply ? MakeRequestError(node.name, what, *reply) : reply.error());
     } else if (on_reply) {
       on_reply(node.name, *reply);
     }
@@ -226,11 +240,11 @@ Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request
     const std::chrono::seconds limit(
         times_.revert_after + times_.moment() * rounds_ + 60 +
         (in_a_step.contains(node.name) ? FindLongestStep(node.name) : 0));
-    RevertNotes notes;
+    EndNotes notes;
     auto ended = EndOnNode(node, what, request, limit, notes);
     const std::lock_guard lock(mutex);
     if (!ended) errors.push_back(std::move(ended).error());
-    if (auto lines = notes.List(); !lines.empty()) revert_notes_[node.name] = std::move(lines);
+    if (auto lines = notes.List(); !lines.empty()) notes_[node.name] = std::move(lines);
   });
   AppendErrors(std::move(thrown), errors);
   return errors;
@@ -238,7 +252,7 @@ Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request
 
 Result<void> Guard::EndOnNode(const NodeSpec& node, const std::string& what,
                               const std::string& request, std::chrono::seconds limit,
-                              RevertNotes& notes) {
+                              EndNotes& notes) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   for (;;) {
     const auto reply = sessions_.RunAfresh(node, request, kGuardEndLimit);

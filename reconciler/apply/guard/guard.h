@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "reconciler/apply/guard/beacon_proof.h"
+#include "reconciler/apply/guard/end_notes.h"
 #include "reconciler/apply/guard/guard_script.h"
-#include "reconciler/apply/guard/revert_notes.h"
 #include "reconciler/apply/guard/revert_script.h"
 #include "reconciler/apply/steps/apply.h"
 #include "reconciler/model/plan.h"
@@ -20,7 +20,7 @@
 namespace reconciler {
 
 struct EndedApplies {
-  // For each apply and node one, and behind it what the revert there kept elsewhere or lost.
+  // For each apply and node one, and behind it what was kept elsewhere or lost there.
   std::vector<std::string> lines = {};
   std::optional<Error> error = {};  // the first; what `lines` names has ended all the same
 };
@@ -70,8 +70,9 @@ class Guard {
   // running a step, which is progress for as long as the step may take.
   Errors Revert(const std::set<NodeName>& in_a_step = {});
 
-  // What that kept elsewhere or lost, of the nodes where there was something (see RevertNotes).
-  const std::map<NodeName, std::vector<std::string>>& revert_notes() const { return revert_notes_; }
+  // What a commit or a revert kept elsewhere or lost, of the nodes where there was something (see
+  // EndNotes).
+  const std::map<NodeName, std::vector<std::string>>& notes() const { return notes_; }
 
   bool IsArmed() const { return !stages_.empty(); }
   std::set<NodeName> ListApplied() const;
@@ -88,7 +89,7 @@ class Guard {
   Errors EndOnEveryNode(const std::string& what, const std::string& request,
                         const std::set<NodeName>& in_a_step = {});
   Result<void> EndOnNode(const NodeSpec& node, const std::string& what, const std::string& request,
-                         std::chrono::seconds limit, RevertNotes& notes);
+                         std::chrono::seconds limit, EndNotes& notes);
   int FindLongestStep(const NodeName& node) const;  // seconds
 
   const ClusterSpec& cluster_;
@@ -97,7 +98,7 @@ class Guard {
   GuardTimes times_;
   std::map<NodeName, std::vector<GuardedStage>> stages_ = {};  // of all passes, in order
   int rounds_ = 1;  // in which a cut-off node checks its peers, the most of any node
-  std::map<NodeName, std::vector<std::string>> revert_notes_ = {};
+  std::map<NodeName, std::vector<std::string>> notes_ = {};
   std::jthread beat_ = {};
 };
 

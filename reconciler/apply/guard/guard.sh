@@ -71,6 +71,29 @@ remove_boot_unit() {
   [ $unit_left = 0 ] || { say "cannot remove $UNIT-boot.service"; return 1; }
 }
 
+# Nothing is written over what another program or a person wrote to the file $T before there is a copy.
+keep_foreign() {
+  is_absent || is_target "$d/new" || is_target "$d/before" || is_target "$d/foreign" ||
+    { keep_target "$d/foreign" && say "$T was changed by another program: its text is kept in $d/foreign"; }
+}
+
+# With `d` and T of each step whose file is on trial. Of two passes over one file the later one counts, also where it is no
+# longer on trial.
+for_each_trial() { # COMMAND…
+  missed=0
+  seen='|'
+  list_steps -rn
+  for step in $steps; do
+    d=$J/$step
+    [ -e "$d/begun" ] && read_text "$d/path" || continue
+    T=$text; user= # below a home nothing is on trial
+    case $seen in *"|$T|"*) continue ;; esac
+    seen="$seen$T|"
+    [ ! -e "$d/trial" ] || "$@" || missed=1
+  done
+  return $missed
+}
+
 # ---- revert. Argument: guard (run by watch), boot, or none. Exit code 0: every file is as it was. `scope` is what it does:
 #
 #   whole    all of it                  booted   what a revert at boot had to leave; live values are fresh since that boot
@@ -91,11 +114,7 @@ restore() { # DIRECTORY
     read_text "$d/trial" && tried=$text && rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.??????????
     return
   fi
-  is_absent || is_target "$d/new" || is_target "$d/before" ||
-    { keep_target "$d/foreign" && say "$T was changed by another program: its text is kept in $d/foreign"; } || {
-    [ -z "$user" ] || say "$answer"
-    return 1
-  }
+  keep_foreign || { [ -z "$user" ] || say "$answer"; return 1; }
   if [ -e "$d/before" ]; then
     is_target "$d/before" || put_target "$d/before" || move_back
   elif [ -e "$d/absent" ]; then remove_target; fi || return 1
@@ -305,6 +324,16 @@ revert() {
 
 # ---- commit. Renames only, but where a power loss or a full disk came between.
 
+# What has its place is on trial no longer: when the commit is tried again, later edits of it stay.
+place() {
+  keep_foreign || return 1
+  read_text "$d/trial"; tried=$text
+  if [ -e "$d/new" ]; then
+    if [ -e "$(prepared)" ]; then mv -fT -- "$(prepared)" "$T"
+    else same "$d/new" "$T" 2>/dev/null || put "$d/new" "$T"; fi
+  else rm -f -- "$T"; fi && sync "${T%/*}" && rm -f -- "$tried" && mv -fT -- "$d/trial" "$d/placed"
+}
+
 commit() {
   lock
   case $(decision),$(state) in
@@ -315,16 +344,7 @@ commit() {
   [ -e "$J/intent" ] || refuse 'this node is not ready to commit'
   decide commit || { echo 'the decision cannot be written to the journal' >&2; exit 1; }
   failed=0
-  list_steps -n
-  for step in $steps; do
-    d=$J/$step
-    [ -e "$d/trial" ] && [ -e "$d/begun" ] || continue
-    read_text "$d/path"; T=$text
-    if [ -e "$d/new" ]; then
-      if [ -e "$(prepared)" ]; then mv -fT -- "$(prepared)" "$T"
-      else same "$d/new" "$T" 2>/dev/null || put "$d/new" "$T"; fi
-    else rm -f -- "$T"; fi && sync "${T%/*}" && rm -f -- "$(cat "$d/trial")" || failed=1
-  done
+  for_each_trial place || failed=1
   if [ -e "$J/made" ]; then # nothing is on trial any more
     grep '^/run/' "$J/made" | sort -r | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
   fi
@@ -457,16 +477,14 @@ end_holder() {
 }
 
 # What a restart took from /run.
+try_again() {
+  read_text "$d/trial"; to=$text
+  (umask 022 && mkdir -p "${to%/*}")
+  if [ -e "$d/new" ]; then put "$d/new" "$to"; else true >"$to"; fi
+}
 put_on_trial() {
   { true >"$J/booted"; } 2>/dev/null
-  list_steps -n
-  for step in $steps; do
-    d=$J/$step
-    [ -e "$d/trial" ] && [ -e "$d/begun" ] || continue
-    read_text "$d/trial"; to=$text
-    (umask 022 && mkdir -p "${to%/*}")
-    if [ -e "$d/new" ]; then put "$d/new" "$to"; else true >"$to"; fi
-  done
+  for_each_trial try_again
   generate_at_boot
 }
 

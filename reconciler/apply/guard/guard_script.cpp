@@ -107,7 +107,7 @@ std::string BuildIntentRequest(std::string_view journal, const Documents& docume
 }
 
 std::string BuildCommitRequest(std::string_view journal) {
-  return fmt::format("sh {}/guard commit\n", QuoteForShell(journal));
+  return BuildEndRequest(journal, "commit_and_say");
 }
 
 std::string BuildFinishRequest(std::string_view journal) {

@@ -5,6 +5,9 @@ begin_intent() { undecided && progress 0 && prepare && outside_is_whole rule && 
 
 documents= # their paths, which hold no blank
 add_document() { # NAME TEXT
+  # shellcheck disable=SC2034 # is_replaceable reads it
+  T=$D/$1
+  is_replaceable "$J/linked" || exit 1 # before any node commits; what is left of the link goes with the journal
   to=$J/documents/$1
   { [ -d "${to%/*}" ] || mkdir -p "${to%/*}"; } && printf '%s' "$2" >"$to" || exit 1
   documents="$documents $to"

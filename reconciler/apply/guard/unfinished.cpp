@@ -4,8 +4,8 @@
 #include <mutex>
 #include <optional>
 
+#include "reconciler/apply/guard/end_notes.h"
 #include "reconciler/apply/guard/guard.h"
-#include "reconciler/apply/guard/revert_notes.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
 
@@ -148,8 +148,8 @@ class Ending {
     std::vector<std::string> report = {
         fmt::format("{}: an earlier apply was cut off and is {} now: {}", node,
                     commit ? "completed" : "reverted", MakePrintable(one.apply_id))};
-    RevertNotes notes;
-    if (!commit) notes.Read(reply.err);
+    EndNotes notes;
+    notes.Read(reply.err);
     for (const std::string& line : notes.List()) {
       report.push_back(fmt::format("note: {}: {}", node, line));
     }

@@ -47,13 +47,17 @@ void PrintNextSteps(const ConvergeReport& report, int generation) {
       report.commit_failed ? ", unless the node has committed" : "");
 }
 
+void PrintNotes(const ConvergeReport& report) {
+  for (const auto& [node, notes] : report.notes) {
+    for (const std::string& note : notes) std::cerr << fmt::format("note: {}: {}\n", node, note);
+  }
+}
+
 void PrintFailure(const ConvergeReport& report, int generation) {
   for (const auto& [name, node] : report.applied.nodes) std::cerr << FormatErrors(node.errors);
   std::cerr << FormatErrors(report.errors);
   for (const std::string& id : report.kept) std::cerr << "kept: " << MakePrintable(id) << '\n';
-  for (const auto& [node, notes] : report.revert_notes) {
-    for (const std::string& note : notes) std::cerr << fmt::format("note: {}: {}\n", node, note);
-  }
+  PrintNotes(report);
   if (report.reverted) {
     Say("not applied: every node reverted the plan, and reads as before\n");
     return;
@@ -119,6 +123,7 @@ void PrintNotVerified(const std::vector<const Change*>& blocked) {
 void PrintOutcome(const ConvergeReport& report, int generation) {
   if (report.committed && !report.converged) {
     std::cerr << FormatErrors(report.errors);
+    PrintNotes(report);
     Say(report.commit_failed
             ? "committed on every node, but not every node confirmed that: see the errors above\n"
             : "committed on every node, but a check afterwards failed: see the errors above\n");
@@ -130,6 +135,7 @@ void PrintOutcome(const ConvergeReport& report, int generation) {
     PrintFailure(report, generation);
     return;
   }
+  PrintNotes(report);
   PrintNotProved(report);
 }
 

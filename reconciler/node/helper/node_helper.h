@@ -15,6 +15,8 @@ namespace reconciler {
 //   home     the target as "~USER/PATH", where it lies below a home; `absent` then holds the first
 //            part of PATH that is not there
 //   command  instead of path, for a step that runs one
+//   placed   instead of trial, once it is committed
+//   foreign  what another program wrote to the target, and a revert or a commit replaced
 //
 // Beside the steps: `progress` (seconds of /proc/uptime from which the guard counts, never a wall
 // clock), `made` (directories that the apply made), `aside` (what it set aside for a revert),

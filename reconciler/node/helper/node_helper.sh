@@ -132,8 +132,31 @@ mark_command() { # TEXT
   sync "$J/$step"
 }
 
+# Ends the shell as it was to end. Where that failed and a file system is full, a hint follows as the last line of stderr: the
+# shell's own writes call that an I/O error.
+explain_full() {
+  status=$?
+  [ "$status" = 0 ] || for folder in "$D" /etc; do
+    read -r bytes blocks inodes left <<TEXT
+$(stat -f -c '%S %f %c %d' -- "$folder" 2>/dev/null)
+TEXT
+    [ -n "$left" ] || continue
+    free=$((bytes * blocks / 1024))
+    if [ "$free" -lt 64 ]; then room="$free KiB of free space"
+    elif [ "$inodes" != 0 ] && [ "$left" -lt 16 ]; then room="$left free inodes"
+    else continue; fi
+    case $(keep_times "$folder" 2>&1) in *': Read-only file system') continue ;; esac # an image has no room at any time
+    say "hint: the file system of $folder has $room: make room there"
+    break
+  done
+  exit "$status"
+}
+# Fails where the folder takes no change, and changes nothing. (One that is append-only takes a time only from the clock.)
+keep_times() { touch -c -r "$1" -- "$1"; } # FOLDER
+
 # The requests: in each J is the journal, and the first call that fails ends it.
 begin_staging() { # STEP…: their folders are made by one program
+  trap explain_full EXIT
   for step do shift; set -- "$@" "$J/$step"; done
   find_self
   mkdir -p -- "$J" "$@" && undecided && true >>"$J/working" || exit 1
@@ -193,13 +216,19 @@ end_activation() { find_lost rule; restore_outside rule; remove_empty; }
 
 heartbeat() { undecided && progress 0; }
 
-# What is immutable or mounted can neither be replaced nor removed, and takes no link either. The link has the name of the
-# prepared copy, so that a revert removes what is left of it. (Without links dpkg could not replace a file either.)
-is_replaceable() {
-  [ -e "$T" ] || return 0
-  beside=$(prepared)
-  why=$({ rm -f -- "$beside" && ln -- "$T" "$beside" && rm -f -- "$beside"; } 2>&1) ||
-    say "$T cannot be replaced or removed: ${why##*: } (lsattr shows whether it is immutable, findmnt whether it is mounted)"
+# The commit renames and removes. It can do neither in a folder that is immutable or append-only, nor with a file that is so, or
+# mounted: that takes no link either. (Without links dpkg could not replace a file.)
+is_replaceable() { # LINK, for a moment
+  folder=${T%/*}
+  while [ ! -d "$folder/" ]; do folder=${folder%/*}; done
+  why=$({ keep_times "$folder/" && { [ ! -e "$T" ] || { rm -f -- "$1" && ln -- "$T" "$1" && rm -f -- "$1"; }; }; } 2>&1) && return
+  if [ -e "$T" ]; then
+    hint='lsattr -d shows whether it or its folder is immutable or append-only, findmnt whether it is mounted or read-only'
+    say "$T cannot be replaced or removed: ${why##*: } ($hint)"
+  else
+    hint='lsattr -d shows whether that folder is immutable or append-only, findmnt whether it is read-only'
+    say "$T cannot be placed in $folder: ${why##*: } ($hint)"
+  fi
 }
 
 # The last look before a commit: every file is as this apply left it, and what was on trial lies
@@ -214,7 +243,8 @@ prepare() {
     case $seen in *"|$T|"*) continue ;; esac # a later pass wrote it again
     seen="$seen$T|"
     if [ -e "$d/trial" ]; then
-      unmoved && is_replaceable || return 1
+      # Named as the prepared copy: a revert removes what is left of it.
+      unmoved && is_replaceable "$(prepared)" || return 1
       [ -e "$d/new" ] || continue
       read_text "$d/trial" && to=$text || return 1
       same "$d/new" "$to" || say "$to was changed by another program meanwhile" || return 1

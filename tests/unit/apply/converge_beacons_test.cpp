@@ -66,7 +66,8 @@ class ConvergeBeaconsTest : public testing::Test {
         },
         [&](const Event& event) {
           reverting |= event.type == EventType::kReverting;
-          if (event.type == EventType::kReverted) reverted_.push_back(event.detail);
+          if (event.type == EventType::kReverted) has_reverted_ = true;
+          if (event.type == EventType::kNote) noted_.push_back(event.node + ": " + event.detail);
         },
         options);
   }
@@ -83,8 +84,9 @@ class ConvergeBeaconsTest : public testing::Test {
       for (const char* step : {"show_proof", "look_for_peers", "record_intent"}) {
         if (line == step) steps_.push_back(step);
       }
-      if (line.ends_with("/guard commit")) {
+      if (line == "commit_and_say") {
         steps_.push_back("commit");
+        if (commits_.contains(node)) reply = commits_.at(node);
         if (node == refuses_) reply.exit_code = 3;
       }
       if (line == "revert_if_armed") {
@@ -124,7 +126,9 @@ class ConvergeBeaconsTest : public testing::Test {
   std::map<NodeName, std::string> found_first_ = {};  // by its first look, where that differs
   std::map<NodeName, int> looks_ = {};
   std::map<NodeName, ScriptReply> reverts_ = {};  // how nodes answer the request to revert
-  std::vector<std::string> reverted_ = {};        // details of the event that says so
+  std::map<NodeName, ScriptReply> commits_ = {};  // likewise, to commit
+  bool has_reverted_ = false;                     // there was an event that says so
+  std::vector<std::string> noted_ = {};           // by the events of notes: node and text
   std::mutex mutex_ = {};
   std::vector<std::string> steps_ = {};  // of both nodes, in order
 };
@@ -158,7 +162,7 @@ TEST_F(ConvergeBeaconsTest, WhereOneNodeReachesNoBeaconNoNodeRecordsItsIntent) {
   EXPECT_EQ(steps_.back(), "revert");
 }
 
-TEST_F(ConvergeBeaconsTest, WhatTheRevertOfANodeKeptElsewhereIsInTheReportAndInTheEvent) {
+TEST_F(ConvergeBeaconsTest, WhatTheRevertOfANodeKeptElsewhereIsInTheReportAndInEvents) {
   found_["spark-2"] = Find("spark-1", "silent", "silent");
   const std::string kept =
       "/etc/hosts was changed by another program: its text is kept in /j/0/foreign";
@@ -167,9 +171,20 @@ TEST_F(ConvergeBeaconsTest, WhatTheRevertOfANodeKeptElsewhereIsInTheReportAndInT
   reverts_["spark-2"] = {.err = "reverted\n"};
   const ConvergeReport report = Run();
   EXPECT_TRUE(report.reverted);
-  EXPECT_EQ(report.revert_notes,
+  EXPECT_EQ(report.notes,
             (std::map<NodeName, std::vector<std::string>>{{"spark-1", {kept, lost}}}));
-  EXPECT_THAT(reverted_, ElementsAre("spark-1: " + kept + "; spark-1: " + lost));
+  EXPECT_TRUE(has_reverted_);
+  EXPECT_THAT(noted_, ElementsAre("spark-1: " + kept, "spark-1: " + lost));
+}
+
+TEST_F(ConvergeBeaconsTest, WhatTheCommitOfANodeKeptElsewhereIsInTheReportAndInEvents) {
+  const std::string kept =
+      "/etc/sysctl.d/a.conf was changed by another program: its text is kept in /j/0/foreign";
+  commits_["spark-2"] = {.err = kept + "\n"};
+  const ConvergeReport report = Run();
+  EXPECT_TRUE(report.converged) << FormatErrors(report.errors);
+  EXPECT_EQ(report.notes, (std::map<NodeName, std::vector<std::string>>{{"spark-2", {kept}}}));
+  EXPECT_THAT(noted_, ElementsAre("spark-2: " + kept));
 }
 
 // Exit code 3: it is not tried again.
@@ -187,9 +202,9 @@ TEST_F(ConvergeBeaconsTest, WhatANodeCouldNotRevertIsInItsError) {
   EXPECT_EQ(FormatError(report.errors.back()),
             "spark-2: the plan could not be reverted: exit 3: cannot set back: as  timeout -k 2 30 "
             "ip link set dev enp1s0f1np1 mtu 1500\n");
-  EXPECT_EQ(report.revert_notes,
-            (std::map<NodeName, std::vector<std::string>>{{"spark-2", {kept}}}));
-  EXPECT_THAT(reverted_, testing::IsEmpty());
+  EXPECT_EQ(report.notes, (std::map<NodeName, std::vector<std::string>>{{"spark-2", {kept}}}));
+  EXPECT_FALSE(has_reverted_);
+  EXPECT_THAT(noted_, ElementsAre("spark-2: " + kept));
 }
 
 TEST_F(ConvergeBeaconsTest, ABeaconThatIsSilentAtFirstIsShownAndLookedForAgain) {

@@ -125,8 +125,8 @@ TEST_F(Progress, ALogHasALinePerChangeAndTriggersAreDetails) {
             "detail: committed and read back: 12 requests");
   EXPECT_EQ(log({EventType::kReverting, "", "", ""}), "error: every node reverts the plan");
   EXPECT_EQ(log({EventType::kReverted, "", "", ""}), "info: every node is as before");
-  EXPECT_EQ(log({EventType::kReverted, "", "", "spark-1: a note"}), "info: every node is as before")
-      << "its notes are printed with the result";
+  EXPECT_EQ(log({EventType::kNote, "spark-1", "", "a note"}), "nothing")
+      << "it is printed with the result";
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // guard.
 #include <gtest/gtest.h>
 
-#include "reconciler/apply/guard/revert_notes.h"
+#include "reconciler/apply/guard/end_notes.h"
 #include "tests/unit/apply/guard/guard_machine.h"
 
 namespace reconciler {
@@ -38,7 +38,7 @@ class EndUnfinished : public GuardMachine {
     put("guard", Adapt(BuildGuardScript(Journal(), {{.changes = {change}}})));
   }
   static std::vector<std::string> ListNotes(const ScriptReply& reply) {
-    RevertNotes notes;
+    EndNotes notes;
     notes.Read(reply.err);
     return notes.List();
   }
@@ -121,6 +121,22 @@ TEST_F(EndUnfinished, CommitIsSaidWhereTheGuardHasCommitted) {
   reply = End(UnfinishedEnd::kCommit);
   EXPECT_EQ(reply.exit_code, 3);
   EXPECT_EQ(reply.out, "");
+}
+
+// The node's own, before the controller's request came.
+TEST_F(EndUnfinished, WhatAnEarlierTryOfACommitKeptIsSaidToo) {
+  const std::string kept =
+      "/etc/a was changed by another program: its text is kept in /j/0/foreign\n";
+  Put("state/journal/0123456789abcdef/revert.log", kept + "other words\n");
+  SetGuard("exit 0");
+  const ScriptReply ended = End(UnfinishedEnd::kCommit);
+  EXPECT_EQ(ended.out, "commit\n");
+  EXPECT_EQ(ended.err, kept);
+  const ScriptReply committed =
+      Request(BuildCommitRequest("/var/lib/spark-reconcile/journal/0123456789abcdef"));
+  EXPECT_EQ(committed.exit_code, 0);
+  EXPECT_EQ(committed.err, kept);
+  EXPECT_EQ(ListCalls(), "commit\ncommit\n");
 }
 
 TEST_F(EndUnfinished, ARevertIsNoCommitWhateverItSays) {

@@ -72,6 +72,15 @@ TEST_F(EndUnfinishedApplies, WhatItsRevertKeptElsewhereIsNamedBehindIt) {
                 "note: spark-1: " + kept}));
 }
 
+TEST_F(EndUnfinishedApplies, WhatItsCommitKeptElsewhereIsNamedBehindIt) {
+  const std::string kept =
+      "/etc/sysctl.d/a.conf was changed by another program: its text is kept in /j/0/foreign";
+  EXPECT_EQ(End(List("commit"), {.out = "commit\n", .err = kept + "\n"}).value(),
+            (std::vector<std::string>{
+                "spark-1: an earlier apply was cut off and is completed now: 0123456789abcdef",
+                "note: spark-1: " + kept}));
+}
+
 TEST_F(EndUnfinishedApplies, JournalsThatCannotBeReadAreAnError) {
   const auto ended = End({.exit_code = 2, .err = "sh: I/O error\n"});
   ASSERT_FALSE(ended);

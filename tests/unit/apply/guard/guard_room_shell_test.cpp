@@ -117,6 +117,31 @@ TEST_F(GuardRoom, WithoutRoomForFilesAfterTheApplyItIsRevertedAndWrittenDown) {
   }
 }
 
+TEST_F(GuardRoom, StagingWithoutRoomSaysThatTheFileSystemIsFull) {
+  Reset();
+  const ScriptReply full = Play(
+      "mount -o remount,size=16k state\nhead -c 1m /dev/zero >state/fill 2>/dev/null\nrun stage");
+  EXPECT_NE(full.exit_code, 0);
+  EXPECT_THAT(full.out, testing::EndsWith("hint: the file system of " + Path("state") +
+                                          " has 0 KiB of free space: make room there\n"));
+  const ScriptReply many = Play("mount -o remount,nr_inodes=4 state\nrun stage");
+  EXPECT_NE(many.exit_code, 0);
+  EXPECT_THAT(many.out, testing::EndsWith(" free inodes: make room there\n"));
+}
+
+TEST_F(GuardRoom, AHintThatAFileSystemIsFullHidesNoOtherCause) {
+  Reset();
+  const std::string cause = Path("etc/in-place") + " is not a regular file\n";
+  std::filesystem::remove(Path("etc/in-place"));
+  std::filesystem::create_directory(Path("etc/in-place"));
+  EXPECT_EQ(Play("run stage").out, cause);
+  const std::string fill =
+      "mount -t tmpfs -o size=16k none /etc\nhead -c 1m /dev/zero >/etc/fill 2>/dev/null\n";
+  EXPECT_EQ(Play(fill + "run stage").out,
+            cause + "hint: the file system of /etc has 0 KiB of free space: make room there\n");
+  EXPECT_EQ(Play(fill + "mount -o remount,ro /etc\nrun stage").out, cause);
+}
+
 // What a node said that it is ready for it can do: its files, the ledger and a generation, which
 // has a folder of its own.
 TEST_F(GuardRoom, ACommitNeedsNoRoom) {
@@ -135,6 +160,42 @@ TEST_F(GuardRoom, ACommitNeedsNoRoom) {
           Journal()));
   EXPECT_THAT(reply.out, testing::HasSubstr("exit 0\nnewnewcommitted\nagain 0\n"));
   EXPECT_EQ(Get(Path("etc/tried")), "new");
+}
+
+TEST_F(GuardRoom, NoNodeIsReadyToCommitWhoseFolderOfGenerationsTakesNoFile) {
+  Reset();
+  Request("intent", BuildIntentRequest(
+                        Journal(), {{"ledger.json", "new"}, {"generations/7/cluster", "new"}}, {}));
+  const std::string folder = Path("state/generations");
+  const ScriptReply reply =
+      Play(kApply + fmt::format("mkdir {0}; mount --bind {0} {0}; mount -o remount,bind,ro {0}\n"
+                                "run intent; echo \"exit $?\"; [ -e {1}/intent ] || echo unready\n",
+                                folder, Journal()));
+  EXPECT_THAT(reply.out,
+              testing::HasSubstr(folder + "/7/cluster cannot be placed in " + folder +
+                                 ": Read-only file system (lsattr -d shows whether that folder is "
+                                 "immutable or append-only, findmnt whether it is read-only)\n"));
+  EXPECT_THAT(reply.out, testing::EndsWith("exit 1\nunready\n"));
+}
+
+// What the kernel does with a folder that is append-only: it takes the copy beside the target, and
+// lets no one rename it.
+TEST_F(GuardRoom, NoNodeIsReadyToCommitThatHasANewFileForAnAppendOnlyFolder) {
+  if (Run("unshare -m sh -c 'mount -t tmpfs none /mnt && chattr +a /mnt'").exit_code != 0) {
+    GTEST_SKIP() << "chattr on tmpfs needs Linux 6.6";
+  }
+  Reset();
+  Request("intent", BuildIntentRequest(Journal(), {{"generations/7/cluster", "new"}}, {}));
+  for (const std::string folder : {"etc", "state/generations"}) {
+    const ScriptReply reply = Play(
+        fmt::format("mount -t tmpfs none etc && mkdir state/generations || exit\n{0}chattr +a {1} "
+                    "|| exit\nrun intent; echo \"exit $?\"; ls -A {1}\n",
+                    kApply, folder));
+    EXPECT_THAT(reply.out, testing::HasSubstr(" cannot be placed in " + Path(folder) +
+                                              ": Operation not permitted "));
+    EXPECT_THAT(reply.out,
+                testing::EndsWith(folder == "etc" ? "exit 1\nabsent\nin-place\n" : "exit 1\n"));
+  }
 }
 
 // It is no success before the journal knows of it, but is not done twice.

@@ -198,14 +198,79 @@ TEST_F(GuardScriptTest, NoNodeIsReadyToCommitThatLostAnAddressOutsideTheFabric) 
   EXPECT_FALSE(std::filesystem::exists(Journal() + "/intent"));
 }
 
+// As the kernel answers for a folder that is immutable or append-only, where a time is given.
+constexpr const char* kNothingIsRemovable =
+    "touch() { echo \"touch: setting times of 'a': Operation not permitted\" >&2; return 1; }\n";
+constexpr const char* kNotReplaceable =
+    " cannot be replaced or removed: Operation not permitted (lsattr -d shows whether it or its "
+    "folder is immutable or append-only, findmnt whether it is mounted or read-only)\n";
+constexpr const char* kNotPlaceable =
+    ": Operation not permitted (lsattr -d shows whether that folder is immutable or append-only, "
+    "findmnt whether it is read-only)\n";
+
+// What a node says that is to commit a ledger; `machine`: how its programs answer.
+class LedgerIntentTest : public GuardScriptTest {
+ protected:
+  LedgerIntentTest() { std::filesystem::create_directories(Path("state")); }
+
+  ScriptReply RecordIntent(const std::string& machine) {
+    return RunRequest(machine + "ip() { :; }\nmkdir -p " + QuoteForShell(Journal()) + "\n" +
+                          BuildIntentRequest(Journal(), {{"ledger.json", "new"}}, {}),
+                      MakeNonce());
+  }
+  bool HasIntent() const { return std::filesystem::exists(Journal() + "/intent"); }
+  std::ptrdiff_t CountFilesOfState() const {
+    return std::distance(std::filesystem::directory_iterator(Path("state")), {});
+  }
+};
+
+TEST_F(LedgerIntentTest, NoNodeIsReadyToCommitThatCannotReplaceItsLedger) {
+  Put("state/ledger.json", "old");
+  const ScriptReply reply = RecordIntent(kNothingIsRemovable);
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_EQ(reply.err, Path("state/ledger.json") + kNotReplaceable);
+  EXPECT_FALSE(HasIntent());
+  EXPECT_EQ(RecordIntent("").exit_code, 0);
+  EXPECT_TRUE(HasIntent());
+  EXPECT_EQ(Get(Path("state/ledger.json")), "old");
+  EXPECT_EQ(CountFilesOfState(), 1);
+}
+
+TEST_F(LedgerIntentTest, NoNodeIsReadyToCommitThatCannotPlaceItsFirstLedger) {
+  const ScriptReply reply = RecordIntent(kNothingIsRemovable);
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_EQ(reply.err,
+            Path("state/ledger.json") + " cannot be placed in " + Path("state") + kNotPlaceable);
+  EXPECT_FALSE(HasIntent());
+  EXPECT_EQ(RecordIntent("").exit_code, 0);
+  EXPECT_TRUE(HasIntent());
+}
+
+TEST_F(LedgerIntentTest, WherePowerIsLostAtTheTestOfTheLedgerNothingStaysBesideIt) {
+  Put("state/ledger.json", "old");
+  EXPECT_NE(RecordIntent("ln() { command ln \"$@\"; exit 9; }\n").exit_code, 0);
+  EXPECT_EQ(std::filesystem::hard_link_count(Path("state/ledger.json")), 2u) << "it was tested";
+  EXPECT_EQ(CountFilesOfState(), 1);
+  EXPECT_EQ(RecordIntent("").exit_code, 0);
+  EXPECT_EQ(std::filesystem::hard_link_count(Path("state/ledger.json")), 1u);
+}
+
 // The layers below /run are the node's; here they are folders of the test.
 class TrialTest : public GuardScriptTest {
  protected:
   TrialTest() { std::filesystem::create_directories(Path("etc")); }
 
-  ScriptReply Try(const std::string& content) {
-    return Request(fmt::format("stage_write 0 {0} 0644 {1} {1} {2} {3} && write_file 0 {0} {1} {1}",
-                               Path("etc/x"), user_, content, Path("run/x")));
+  ScriptReply Try(const std::string& content, int step = 0) {
+    return TryFile(Path("etc/x"), content, Path("run/x"), step);
+  }
+  void TryOther(const std::string& content) {
+    std::filesystem::create_directories(Path("other"));
+    EXPECT_EQ(TryFile(Path("other/y"), content, Path("run/y"), 1).exit_code, 0);
+  }
+  ScriptReply TryFile(const std::string& path, const std::string& content, const std::string& trial,
+                      int step) {
+    return Request(fmt::format("stage_write {4} {0} 0644 {1} {1} {2} {3} && write_file {4} {0}",
+                               path, user_, content, trial, step));
   }
   ScriptReply Request(const std::string& calls) {
     return RunRequest("J=" + QuoteForShell(Journal()) + "\nmkdir -p \"$J\"\n" + calls, MakeNonce());
@@ -290,9 +355,7 @@ TEST_F(TrialTest, AFileThatTheCommitCouldNotReplaceOrRemoveForbidsIt) {
   const auto expect_refused = [&] {
     const ScriptReply reply = Request(refusal + "prepare");
     EXPECT_EQ(reply.exit_code, 1);
-    EXPECT_EQ(reply.err, Path("etc/x") +
-                             " cannot be replaced or removed: Operation not permitted (lsattr "
-                             "shows whether it is immutable, findmnt whether it is mounted)\n");
+    EXPECT_EQ(reply.err, Path("etc/x") + kNotReplaceable);
     EXPECT_EQ(Get(Path("etc/x")), "before");
     EXPECT_EQ(CountLinksAndNeighbours(), "1 links, 0 neighbours");
     EXPECT_EQ(Request("prepare").exit_code, 0);
@@ -309,6 +372,39 @@ TEST_F(TrialTest, AFileThatTheCommitCouldNotReplaceOrRemoveForbidsIt) {
   EXPECT_EQ(CountLinksAndNeighbours(), "1 links, 0 neighbours");
   EXPECT_EQ(Commit().exit_code, 0);
   EXPECT_FALSE(std::filesystem::exists(Path("etc/x")));
+}
+
+// Where a folder takes new files and lets go of none, nothing is put there to find that out.
+TEST_F(TrialTest, AFileThatCannotBeRemovedFromItsFolderForbidsTheCommitAndGetsNoNeighbour) {
+  Put("etc/x", "before");
+  Try("after");
+  const ScriptReply reply = Request(std::string(kNothingIsRemovable) + "prepare");
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_THAT(reply.err, testing::StartsWith(Path("etc/x") +
+                                             " cannot be replaced or removed: Operation not "));
+  EXPECT_EQ(CountLinksAndNeighbours(), "1 links, 0 neighbours");
+}
+
+// A copy beside it could be made there, and the commit could not rename it.
+TEST_F(TrialTest, AnAbsentFileThatItsFolderWouldNotLetBeRenamedForbidsTheCommit) {
+  for (const std::string name : {"etc/x", "etc/new/deep/x"}) {
+    std::filesystem::remove_all(Path("journal"));
+    EXPECT_EQ(TryFile(Path(name), "after", Path("run/x"), 0).exit_code, 0);
+    const ScriptReply reply = Request(std::string(kNothingIsRemovable) + "prepare");
+    EXPECT_EQ(reply.exit_code, 1);
+    EXPECT_EQ(reply.err, Path(name) + " cannot be placed in " + Path("etc") + kNotPlaceable);
+    EXPECT_TRUE(std::filesystem::is_empty(Path("etc")));
+    std::filesystem::remove(Path("run/x"));
+  }
+}
+
+TEST_F(TrialTest, AFolderKeepsItsTimeWhereItIsTestedForTheCommit) {
+  Put("etc/x", "before");
+  EXPECT_EQ(TryRemoval().exit_code, 0);
+  const auto long_ago = std::filesystem::last_write_time(Path("etc")) - std::chrono::hours(5);
+  std::filesystem::last_write_time(Path("etc"), long_ago);
+  EXPECT_EQ(Request("ln() { :; }\nrm() { :; }\nprepare").exit_code, 0);
+  EXPECT_EQ(std::filesystem::last_write_time(Path("etc")), long_ago);
 }
 
 TEST_F(TrialTest, AnAbsentFileCanBeWrittenWithoutALink) {
@@ -328,6 +424,69 @@ TEST_F(TrialTest, ALinkThatPowerLossLeftIsNeitherWrittenThroughNorCommitted) {
   EXPECT_EQ(Get(link), "after");
   EXPECT_EQ(Commit().exit_code, 0);
   EXPECT_EQ(Get(Path("etc/x")), "after");
+}
+
+// As where another file cannot take its place, and someone looks for the cause meanwhile.
+TEST_F(TrialTest, ACommitThatIsTriedAgainLeavesLaterEditsOfWhatItHasPlaced) {
+  Put("etc/x", "before");
+  Try("after");
+  TryOther("after");
+  Request("prepare");
+  std::filesystem::create_directories(Path("other/y/a folder"));
+  EXPECT_EQ(Commit().exit_code, 1);
+  EXPECT_EQ(Get(Journal() + "/state"), "commit-failed\n");
+  EXPECT_EQ(Get(Path("etc/x")), "after");
+  Put("etc/x", "edited by hand");
+  std::filesystem::remove_all(Path("other/y"));
+  const ScriptReply reply = Commit();
+  EXPECT_EQ(reply.exit_code, 0) << reply.err;
+  EXPECT_EQ(reply.out, "");
+  EXPECT_EQ(Get(Path("etc/x")), "edited by hand");
+  EXPECT_EQ(Get(Path("other/y")), "after");
+  EXPECT_EQ(Get(Journal() + "/state"), "committed\n");
+}
+
+TEST_F(TrialTest, ACommitKeepsATextThatIsNeitherTheOldOneNorOurs) {
+  const std::string said = Path("etc/x") + " was changed by another program: its text is kept in " +
+                           Journal() + "/0/foreign\n";
+  for (const bool removed : {false, true}) {
+    for (const char* name : {"journal", "run", "etc"}) std::filesystem::remove_all(Path(name));
+    Put("etc/x", "before");
+    EXPECT_EQ((removed ? TryRemoval() : Try("after")).exit_code, 0);
+    Request("prepare");
+    Put("etc/x", "edited by hand");
+    const ScriptReply reply = Commit();
+    EXPECT_EQ(reply.exit_code, 0) << reply.err;
+    EXPECT_EQ(reply.out, said);
+    EXPECT_EQ(Get(Journal() + "/0/foreign"), "edited by hand");
+    EXPECT_EQ(Get(Path("etc/x")), removed ? "" : "after");
+  }
+}
+
+TEST_F(TrialTest, ACommitOverwritesNothingThatItCannotKeep) {
+  Put("etc/x", "before");
+  Try("after");
+  Request("prepare");
+  Put("etc/x", "edited by hand");
+  std::filesystem::create_directories(Journal() + "/0/foreign/x");
+  EXPECT_EQ(Commit().exit_code, 1);
+  EXPECT_EQ(Get(Path("etc/x")), "edited by hand");
+  std::filesystem::remove_all(Journal() + "/0/foreign");
+  EXPECT_EQ(Commit().exit_code, 0);
+  EXPECT_EQ(Get(Path("etc/x")), "after");
+  EXPECT_EQ(Get(Journal() + "/0/foreign"), "edited by hand");
+}
+
+TEST_F(TrialTest, OfTwoPassesOverOneFileTheLaterOneIsCommittedAndNothingIsForeign) {
+  Put("etc/x", "before");
+  Try("first");
+  EXPECT_EQ(Try("second", 1).exit_code, 0);
+  Request("prepare");
+  const ScriptReply reply = Commit();
+  EXPECT_EQ(reply.exit_code, 0) << reply.err;
+  EXPECT_EQ(reply.out, "");
+  EXPECT_EQ(Get(Path("etc/x")), "second");
+  EXPECT_FALSE(std::filesystem::exists(Path("run/x")));
 }
 
 TEST_F(TrialTest, WhereSomeoneElsesFileStandsNothingIsTried) {

@@ -93,7 +93,7 @@ TEST(PrintOutcome, WhatARevertKeepsIsListed) {
 TEST(PrintOutcome, WhatTheRevertOfANodeKeptElsewhereIsItsNote) {
   ConvergeReport report = MakeFailedReport();
   report.reverted = true;
-  report.revert_notes["spark-2"] = {
+  report.notes["spark-2"] = {
       "/etc/hosts was changed by another program: its text is kept in /j/0/foreign",
       "cannot restore /home/ada/.ssh/config"};
   const Printed printed = CaptureOutcome(report);
@@ -105,6 +105,18 @@ TEST(PrintOutcome, WhatTheRevertOfANodeKeptElsewhereIsItsNote) {
             "/j/0/foreign\n"
             "note: spark-2: cannot restore /home/ada/.ssh/config\n");
   EXPECT_EQ(printed.out, "not applied: every node reverted the plan, and reads as before\n");
+}
+
+TEST(PrintOutcome, WhatTheCommitOfANodeKeptElsewhereIsItsNote) {
+  const std::string kept =
+      "/etc/sysctl.d/a.conf was changed by another program: its text is kept in /j/0/foreign";
+  ConvergeReport report{.converged = true, .committed = true};
+  report.notes["spark-2"] = {kept};
+  const Printed printed = CaptureOutcome(report);
+  EXPECT_EQ(printed.err, "note: spark-2: " + kept + "\n");
+  EXPECT_EQ(printed.out, "");
+  report.converged = false;
+  EXPECT_EQ(CaptureOutcome(report).err, "note: spark-2: " + kept + "\n");
 }
 
 TEST(PrintOutcome, AMixedEndNamesEachNodeAndTheWayBack) {

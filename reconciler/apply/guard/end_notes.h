@@ -6,9 +6,9 @@
 
 namespace reconciler {
 
-// What a node's revert of one apply kept elsewhere or lost, by what its guard said (see guard.sh):
-// another program's text, a file that could not be restored, an address.
-class RevertNotes {
+// What a node kept elsewhere or lost in the revert or the commit of one apply, by what its guard
+// said (see guard.sh): another program's text, a file that could not be restored, an address.
+class EndNotes {
  public:
   // `said`: of one try, or of several, oldest first. What a try could not restore, the next one
   // may.

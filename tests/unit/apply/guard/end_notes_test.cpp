@@ -1,4 +1,4 @@
-#include "reconciler/apply/guard/revert_notes.h"
+#include "reconciler/apply/guard/end_notes.h"
 
 #include <gtest/gtest.h>
 
@@ -13,17 +13,17 @@ const std::string kKept =
     "/etc/hosts was changed by another program: its text is kept in /j/0/foreign";
 
 Lines Read(const std::string& said) {
-  RevertNotes notes;
+  EndNotes notes;
   notes.Read(said);
   return notes.List();
 }
 
-TEST(RevertNotes, ARevertThatRestoredAllHasNone) {
+TEST(EndNotes, ARevertThatRestoredAllHasNone) {
   EXPECT_EQ(Read(""), Lines());
   EXPECT_EQ(Read("exit 1: as  timeout -k 2 30 networkctl reload\nreverted\n"), Lines());
 }
 
-TEST(RevertNotes, WhatIsKeptElsewhereOrLostIsEachNamedOnce) {
+TEST(EndNotes, WhatIsKeptElsewhereOrLostIsEachNamedOnce) {
   const Lines lost = {"/sys/class/net/enp1s0f1np1 is gone: there is nothing to restore",
                       "kernel settings that did not stay: /proc/sys/net/ipv4/conf/lo/arp_ignore:1",
                       "lost since the apply began: address dev lo 203.0.113.7/32",
@@ -35,20 +35,20 @@ TEST(RevertNotes, WhatIsKeptElsewhereOrLostIsEachNamedOnce) {
   EXPECT_EQ(Read(said + said), wanted);
 }
 
-TEST(RevertNotes, WhatATryCouldNotRestoreTheNextOneMay) {
-  RevertNotes notes;
+TEST(EndNotes, WhatATryCouldNotRestoreTheNextOneMay) {
+  EndNotes notes;
   notes.Read(kKept + "\ncannot set back: a\ncannot restore /b\nrevert-failed\n");
   notes.Read("cannot restore /b\nreverted\n");
   EXPECT_EQ(notes.List(), (Lines{kKept, "cannot restore /b"}));
 }
 
 // The next one may restore files below homes alone.
-TEST(RevertNotes, WhatIsGoneStaysSoWhereTheNextTryDoesNotLookForIt) {
+TEST(EndNotes, WhatIsGoneStaysSoWhereTheNextTryDoesNotLookForIt) {
   const std::string gone = "/sys/class/net/enp1s0f1np1 is gone: there is nothing to restore";
   EXPECT_EQ(Read(gone + "\ncannot restore /home/ada/x\nrevert-failed\nreverted\n"), Lines{gone});
 }
 
-TEST(RevertNotes, WhatANodeSaysIsPrintableAndBounded) {
+TEST(EndNotes, WhatANodeSaysIsPrintableAndBounded) {
   EXPECT_EQ(Read("cannot restore /\x1b[31m\n"), Lines{"cannot restore /\\x1b[31m"});
   const Lines cut = Read("cannot restore /" + std::string(100000, 'a') + "\n");
   ASSERT_EQ(cut.size(), 1u);

@@ -1,4 +1,4 @@
-#include "reconciler/apply/guard/revert_notes.h"
+#include "reconciler/apply/guard/end_notes.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -55,7 +55,7 @@ std::vector<std::string> LimitNotes(std::vector<std::string> notes) {
 
 }  // namespace
 
-void RevertNotes::Read(std::string_view said) {
+void EndNotes::Read(std::string_view said) {
   for (const std::string& line : SplitLines(said)) {
     if (line == kFailedState) failed_.clear();
     if (SaysKept(line)) AddNote(line, kept_);
@@ -64,7 +64,7 @@ void RevertNotes::Read(std::string_view said) {
   }
 }
 
-std::vector<std::string> RevertNotes::List() const {
+std::vector<std::string> EndNotes::List() const {
   std::vector<std::string> notes = LimitNotes(kept_);
   for (const auto* others : {&gone_, &failed_}) {
     for (std::string& note : LimitNotes(*others)) notes.push_back(std::move(note));
