@@ -115,9 +115,8 @@ std::optional<Resource> MakeBootFile(const GpuSection& section, const PluginInpu
     if (unclear.empty()) unclear = FindUnclear(module.name, input.facts);
   }
   const Observed<FileState> observed = FindFile(input.facts, std::string(kModulesFile));
-  if (body.empty() && packages.empty() && std::holds_alternative<Absent>(observed)) {
-    return std::nullopt;
-  }
+  const bool is_needless = body.empty() && std::holds_alternative<Absent>(observed);
+  if (is_needless && packages.empty()) return std::nullopt;
   Resource file{
       .kind = "file",
       .name = std::string(kModulesFile),
@@ -131,6 +130,7 @@ std::optional<Resource> MakeBootFile(const GpuSection& section, const PluginInpu
       .blocked = body.empty() && packages.empty() ? without : unclear,
       .left_as_is = body.empty() && without.empty(),
       .where = input.cluster.Mark(section.position)};
+  if (is_needless) file.desired = Absent{};  // without the packages
   if (!packages.empty()) DeferUntilInstalled("the list of modules", packages, file);
   BlockUnlessOurs(file, input.cluster.name, input.cluster.former_name);
   return file;

@@ -80,16 +80,20 @@ class Maker {
   // The unit is of no use where nothing can be set.
   void SetNeeds(std::vector<Resource>& unit) const {
     if (std::any_of(resources_.begin(), resources_.end(), CanBeSet)) return;
-    const auto has_program = [](const Resource& one) { return !one.left_as_is; };
-    const auto first = std::find_if(resources_.begin(), resources_.end(), has_program);
+    const auto first = std::find_if(resources_.begin(), resources_.end(), HasProgram);
     for (Resource& one : unit) {
       if (first == resources_.end()) one.left_as_is = true;
       if (first != resources_.end()) one.needs = {first->Id()};
     }
   }
 
+  // Now: packages of the same apply may bring one.
+  static bool HasProgram(const Resource& resource) {
+    return !resource.left_as_is && !std::holds_alternative<KnownAfterApply>(resource.desired);
+  }
+
   static bool CanBeSet(const Resource& resource) {
-    return !resource.left_as_is && !std::holds_alternative<Unknown>(resource.observed) &&
+    return HasProgram(resource) && !std::holds_alternative<Unknown>(resource.observed) &&
            !std::holds_alternative<Unsupported>(resource.observed);
   }
 

@@ -157,15 +157,6 @@ std::vector<Mistake> FindTextMistakes(const UnitSpec& unit) {
   return mistakes;
 }
 
-// The drop-in that is read last decides, and the content where none says it.
-std::optional<std::string> FindServiceSetting(const UnitSpec& unit, std::string_view key) {
-  std::optional<std::string> value = FindUnitSetting(unit.content.value_or(""), "Service", key);
-  for (const auto& [file, text] : unit.drop_ins) {
-    if (auto set = FindUnitSetting(text, "Service", key)) value = std::move(set);
-  }
-  return value;
-}
-
 std::vector<Mistake> FindMistakes(const UnitSpec& unit) {
   if (!IsUnitName(unit.name)) {
     return {Mistake{"units-name-malformed",
@@ -268,11 +259,21 @@ std::vector<UnitSpec> ReadUnits(const ClusterSpec& cluster, const NodeName& node
   return units;
 }
 
+std::optional<std::string> FindSetting(const UnitSpec& unit, std::string_view section,
+                                       std::string_view key) {
+  std::optional<std::string> value = FindUnitSetting(unit.content.value_or(""), section, key);
+  for (const auto& [file, text] : unit.drop_ins) {
+    if (auto set = FindUnitSetting(text, section, key)) value = std::move(set);
+  }
+  return value;
+}
+
 bool EndsOnceRun(const UnitSpec& unit, bool installed) {
-  const std::optional<std::string> type = FindServiceSetting(unit, "Type");
+  const std::optional<std::string> type = FindSetting(unit, "Service", "Type");
   const bool is_oneshot =
       unit.content ? type == "oneshot" : installed && (!type || type == "oneshot");
-  return is_oneshot && !ReadUnitFlag(FindServiceSetting(unit, "RemainAfterExit").value_or("no"));
+  return is_oneshot &&
+         !ReadUnitFlag(FindSetting(unit, "Service", "RemainAfterExit").value_or("no"));
 }
 
 bool IsUnitName(std::string_view name) {

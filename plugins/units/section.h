@@ -30,6 +30,11 @@ struct UnitSpec {
 std::vector<UnitSpec> ReadUnits(const ClusterSpec& cluster);
 std::vector<UnitSpec> ReadUnits(const ClusterSpec& cluster, const NodeName& node);
 
+// What the texts of the entry set: the drop-in that is read last decides, and the content where
+// none says it. nullopt: none sets it.
+std::optional<std::string> FindSetting(const UnitSpec& unit, std::string_view section,
+                                       std::string_view key);
+
 // Whether the unit is inactive once it has run: Type=oneshot without RemainAfterExit=yes. Of one
 // without content, `installed` is whether its own files make it so, as systemd has them.
 bool EndsOnceRun(const UnitSpec& unit, bool installed);

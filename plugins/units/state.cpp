@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plugins/common/systemctl/show_units.h"
+#include "plugins/units/socket.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::units {
@@ -21,12 +22,17 @@ UnitState MakeUnitState(const UnitProperties& properties) {
     const auto found = properties.find(key);
     return found == properties.end() ? std::string() : MakePrintable(found->second);
   };
+  std::vector<std::string> triggers = Split(get("Triggers"), ' ');
+  std::erase(triggers, "");
+  // The connections, which a restart of the socket does not end.
+  if (get("Accept") == "yes") triggers.clear();
   return {.load = get("LoadState"),
           .unit_file = get("UnitFileState"),
           .active = get("ActiveState"),
           .result = get("Result"),
           .stale = get("NeedDaemonReload") == "yes",
-          .oneshot = get("Type") == "oneshot" && get("RemainAfterExit") != "yes"};
+          .oneshot = get("Type") == "oneshot" && get("RemainAfterExit") != "yes",
+          .triggers = std::move(triggers)};
 }
 
 bool IsMasked(const UnitState& state) {
@@ -45,6 +51,10 @@ std::vector<Read> ListStateReads(const std::vector<UnitSpec>& units) {
   std::vector<std::string> names;
   for (const UnitSpec& unit : units) {
     if (unit.HasState()) names.push_back(unit.name);
+    if (unit.active != true) continue;
+    if (std::string service = NameSocketService(unit); IsUnitName(service)) {
+      names.push_back(std::move(service));
+    }
   }
   if (names.empty()) return {};
   return {MakeUnitsProbe(std::move(names))};

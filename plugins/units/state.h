@@ -10,7 +10,8 @@
 
 namespace reconciler::plugins::units {
 
-// One `systemctl show` for all units that have a state to hold; none of them: no read.
+// One `systemctl show` for all units that have a state to hold, with the services of sockets; none
+// of them: no read.
 std::vector<Read> ListStateReads(const std::vector<UnitSpec>& units);
 // Fills UnitFacts.
 void ParseStates(const ProbeReply& reply, NodeFacts& facts);

@@ -14,6 +14,7 @@
 #include "plugins/common/systemctl/set_back_unit.h"
 #include "plugins/common/systemctl/set_enabled.h"
 #include "plugins/units/section.h"
+#include "plugins/units/socket.h"
 #include "plugins/units/state.h"
 #include "plugins/units/stop_at_boot.sh.h"
 #include "reconciler/base/mark.h"
@@ -83,6 +84,22 @@ bool Runs(const Observed<UnitState>& observed) {
   return state != nullptr && (state->active == "active" || state->active == "reloading");
 }
 
+// The unit, or for a socket its service, which a restart ends too. One that was not read may run: a
+// file of others names it.
+bool EndsByRestart(const PluginInput& input, const UnitSpec& unit) {
+  const Observed<UnitState> observed = FindState(input.facts, unit.name);
+  if (Runs(observed)) return true;
+  const std::string service = NameSocketService(unit);
+  if (service.empty()) return false;
+  const UnitState* state = Known(observed);
+  const std::vector<std::string> named =
+      state == nullptr ? std::vector<std::string>() : state->triggers;
+  return Runs(FindState(input.facts, service)) ||
+         std::any_of(named.begin(), named.end(), [&](const std::string& name) {
+           return !input.facts.units.states.contains(name) || Runs(FindState(input.facts, name));
+         });
+}
+
 // Packages of the same apply, of which each may bring the unit, enable it and start it. Empty: the
 // unit is there, or nothing brings it.
 std::vector<std::string> ListPackagesBefore(const PluginInput& input, const UnitSpec& unit,
@@ -146,8 +163,8 @@ void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resour
       if (IsBroughtLater(input, unit, state)) {
         resource.needs = {fmt::format("{}/unit/{}", input.node.name, unit.name)};
       }
-      resource.triggers.push_back(MakeJob("restart", unit));
-      if (Runs(state)) resource.impact = Impact::kServiceRestart;
+      resource.triggers.push_back(StartAroundService(MakeJob("restart", unit)));
+      if (EndsByRestart(input, unit)) resource.impact = Impact::kServiceRestart;
     }
     BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
     resources.push_back(std::move(resource));
@@ -259,16 +276,15 @@ Resource MakeState(const PluginInput& input, const UnitSpec& unit) {
   }
   if (unit.active == false) {
     resource.apply.push_back(MakeJob("stop", unit));
-    if (runs) resource.revert.push_back(MakeJob("start", unit));
+    if (runs) resource.revert.push_back(StartAroundService(MakeJob("start", unit)));
   }
   // The one state that only the triggers bring about. The step that stands for it makes sure that
   // systemd finds the unit at all, before anything is restarted.
   if (resource.apply.empty()) resource.apply.push_back(MakeFindCommand(unit));
   if (unit.active == true && (!runs || state->stale)) {
-    resource.triggers.push_back(MakeJob("restart", unit));
-    if (runs) {
-      resource.impact = Impact::kServiceRestart;
-    } else {
+    resource.triggers.push_back(StartAroundService(MakeJob("restart", unit)));
+    if (EndsByRestart(input, unit)) resource.impact = Impact::kServiceRestart;
+    if (!runs) {
       resource.revert.push_back(MakeJob("stop", unit));
       // A start that failed leaves "failed" behind, also when the unit's file is gone again.
       resource.revert.push_back(MakeJob("reset-failed", unit));
@@ -297,8 +313,20 @@ void RestartOnlyWhatRuns(Change& change) {
   }
 }
 
+// The ledger has plain commands for a prune, and that of an earlier version for its revert too.
+void StartSocketsAroundServices(Change& change) {
+  for (std::vector<Action>* actions : {&change.actions, &change.revert}) {
+    for (Action& action : *actions) {
+      auto* command = std::get_if<RunCommand>(&action);
+      if (command != nullptr) *command = StartAroundService(std::move(*command));
+    }
+  }
+  for (RunCommand& trigger : change.triggers) trigger = StartAroundService(std::move(trigger));
+}
+
 Ownership CheckPrune(const PluginInput& input, Change& change) {
   RestartOnlyWhatRuns(change);
+  StartSocketsAroundServices(change);
   SkipUnitsThatAreGone(change);
   NameCutOffByReload(input.facts, change);
   return Ownership::kOurs;

@@ -20,7 +20,12 @@ using ResourceState = std::variant<FileState, std::string>;
 // Desired although its text is known only after another change of the same apply ran (a public key
 // that is yet to be made). Planned and shown, carried out by the next pass of the same apply.
 struct KnownAfterApply {
+  struct LeftAsIs {  // see Resource::left_as_is
+    bool operator==(const LeftAsIs&) const = default;
+  };
   std::string what;  // "public key of spark-2"
+  // What is desired where that change stays away, as --only leaves it out; nullopt: not known.
+  std::optional<std::variant<ResourceState, Absent, LeftAsIs>> otherwise = std::nullopt;
   bool operator==(const KnownAfterApply&) const = default;
 };
 

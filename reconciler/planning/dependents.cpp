@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "reconciler/base/text.h"
@@ -25,17 +26,48 @@ Changes IndexChanges(Plan& plan, bool prune) {
 
 bool IsBlocked(const Change& change) { return change.change == ChangeKind::kBlocked; }
 
-// nullptr: nothing that it needs is blocked. What is known only after another change of the apply
-// never is where --only leaves that out.
+// What is known only after another change of the apply never is where --only leaves that out.
+bool StaysAway(const Change& need, const Change& change, const std::vector<std::string>& only) {
+  return IsBlocked(need) || (change.deferred && !IsSelected(only, need.plugin));
+}
+
+// nullptr: nothing that it needs stays away.
 const Change* FindMissingNeed(const Change& change, const std::vector<std::string>& needs,
                               const Changes& required, const std::vector<std::string>& only) {
   for (const std::string& id : needs) {
     const auto found = required.find(id);
-    if (found == required.end()) continue;
-    const bool is_left_out = change.deferred && !IsSelected(only, found->second->plugin);
-    if (is_left_out || IsBlocked(*found->second)) return found->second;
+    if (found != required.end() && StaysAway(*found->second, change, only)) return found->second;
   }
   return nullptr;
+}
+
+// What is given to BlockDependents beside the changes.
+struct Rules {
+  const Needs& needs;
+  const std::vector<std::string>& only;
+  const std::set<std::string>& hold_otherwise;
+};
+
+// Whether it is as it shall be, since nothing that it needs is carried out.
+bool Holds(const Change& change, const Changes& required, const Rules& rules) {
+  const auto needed = rules.needs.find(change.Id());
+  if (needed == rules.needs.end() || !rules.hold_otherwise.contains(change.Id())) return false;
+  return std::all_of(needed->second.begin(), needed->second.end(), [&](const std::string& id) {
+    const auto found = required.find(id);
+    return found == required.end() || StaysAway(*found->second, change, rules.only);
+  });
+}
+
+void RemoveHolding(const Changes& required, const Rules& rules, Plan& plan) {
+  std::set<std::string> ids;  // listed before `required` loses what it points to
+  for (const auto& [id, change] : required) {
+    if (Holds(*change, required, rules)) ids.insert(id);
+  }
+  for (Stage& stage : plan.stages) {
+    std::erase_if(stage.changes,
+                  [&](const Change& change) { return !change.prune && ids.contains(change.Id()); });
+  }
+  std::erase_if(plan.stages, [](const Stage& stage) { return stage.changes.empty(); });
 }
 
 // The line of a cause that --only leaves out is not in the plan.
@@ -50,16 +82,15 @@ std::string ExplainNeed(const Change& cause, const std::vector<std::string>& onl
 }
 
 // Whether any of `changes` was blocked.
-bool BlockNeeding(const Needs& needs, const Changes& required, const Changes& changes,
-                  const std::vector<std::string>& only) {
+bool BlockNeeding(const Changes& required, const Changes& changes, const Rules& rules) {
   bool blocked = false;
-  for (const auto& [id, needed] : needs) {
+  for (const auto& [id, needed] : rules.needs) {
     const auto found = changes.find(id);
     if (found == changes.end() || IsBlocked(*found->second)) continue;
-    const Change* cause = FindMissingNeed(*found->second, needed, required, only);
-    if (cause == nullptr) continue;
+    const Change* cause = FindMissingNeed(*found->second, needed, required, rules.only);
+    if (cause == nullptr || Holds(*found->second, required, rules)) continue;
     Change& change = *found->second;
-    Block(change, "plan-need-blocked", ExplainNeed(*cause, only));
+    Block(change, "plan-need-blocked", ExplainNeed(*cause, rules.only));
     blocked = true;
   }
   return blocked;
@@ -100,16 +131,19 @@ bool BlockOtherEnds(const std::vector<Segment>& segments, const Links& links) {
 
 }  // namespace
 
-void BlockDependents(const Needs& needs, const std::vector<Segment>& segments, Plan& plan) {
+void BlockDependents(const Needs& needs, const std::vector<Segment>& segments, Plan& plan,
+                     const std::set<std::string>& hold_otherwise) {
+  const Rules rules{needs, plan.only, hold_otherwise};
   const Changes required = IndexChanges(plan, /*prune=*/false);
   const Changes prunes = IndexChanges(plan, /*prune=*/true);
   const Links links = IndexLinks(required);
   bool blocked = true;
   while (blocked) {  // each round blocks a change, so that it ends
     blocked = BlockOtherEnds(segments, links);
-    blocked |= BlockNeeding(needs, required, required, plan.only);
+    blocked |= BlockNeeding(required, required, rules);
   }
-  BlockNeeding(needs, required, prunes, plan.only);  // nothing needs a prune
+  BlockNeeding(required, prunes, rules);  // nothing needs a prune
+  RemoveHolding(required, rules, plan);
 }
 
 }  // namespace reconciler

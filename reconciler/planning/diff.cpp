@@ -141,16 +141,27 @@ void SetActions(const Resource& resource, Change& change) {
       resource.prune_commands ? *resource.prune_commands : MakeDefaultPruneCommands(resource);
 }
 
-bool Holds(const Resource& resource) {
+// nullptr: it shall not be there.
+bool IsAs(const Resource& resource, const ResourceState* desired) {
   const ResourceState* observed = Known(resource.observed);
   if (resource.contested && observed != nullptr) return false;
-  if (const auto* desired = std::get_if<ResourceState>(&resource.desired)) {
-    return observed != nullptr && *desired == *observed;
-  }
-  return std::holds_alternative<Absent>(resource.desired) && observed == nullptr;
+  if (desired == nullptr || observed == nullptr) return desired == observed;
+  return *desired == *observed;
+}
+
+bool Holds(const Resource& resource) {
+  return !std::holds_alternative<KnownAfterApply>(resource.desired) &&
+         IsAs(resource, std::get_if<ResourceState>(&resource.desired));
 }
 
 }  // namespace
+
+bool HoldsOtherwise(const Resource& resource) {
+  const auto* later = std::get_if<KnownAfterApply>(&resource.desired);
+  if (later == nullptr || !later->otherwise) return false;
+  return std::holds_alternative<KnownAfterApply::LeftAsIs>(*later->otherwise) ||
+         IsAs(resource, std::get_if<ResourceState>(&*later->otherwise));
+}
 
 std::string ComputeFingerprint(const Observed<ResourceState>& observed) {
   struct Visitor {

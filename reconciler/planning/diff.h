@@ -30,6 +30,10 @@ class FileDiffs {
 std::optional<Change> Diff(const Resource& resource, std::string_view plugin);
 std::optional<Change> Diff(const Resource& resource, std::string_view plugin, FileDiffs& diffs);
 
+// Whether it is as it shall be where the change stays away after which it would be known: see
+// KnownAfterApply.
+bool HoldsOtherwise(const Resource& resource);
+
 // What of a resource that holds must be known where its triggers run because of other changes. Only
 // of one that its triggers alone bring about: such triggers set it again.
 std::optional<Change> MakeHeld(const Resource& resource, std::string_view plugin);

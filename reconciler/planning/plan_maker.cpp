@@ -207,8 +207,8 @@ class Planner {
     AddStages(stages);
     BlockDependents(
         needs_,
-        scope_.allow_half_cables ? std::vector<Segment>() : ListJointCables(fabric_, facts_),
-        plan_);
+        scope_.allow_half_cables ? std::vector<Segment>() : ListJointCables(fabric_, facts_), plan_,
+        hold_otherwise_);
     LimitToSelected();
     LimitHeld();
     AddDiagnostics();
@@ -381,6 +381,7 @@ class Planner {
       change->cause = FindChangeCause(resource, facts_.nodes.at(node.name), cluster_);
       BlockIfNul(*change);
       ShowEdit(resource, *change);
+      if (change->deferred && HoldsOtherwise(resource)) hold_otherwise_.insert(change->Id());
       if (!resource.needs.empty()) needs_.emplace(change->Id(), std::move(resource.needs));
       if (!resource.settles.empty()) settles_.emplace(change->Id(), std::move(resource.settles));
       stage.changes.push_back(std::move(*change));
@@ -523,8 +524,9 @@ class Planner {
   const std::vector<Diagnostic> elsewhere_;
   std::map<NodeName, std::vector<std::vector<Resource>>> wanted_ = {};  // by node, then plugin
   std::map<NodeName, std::vector<Change>> prunes_ = {};
-  Needs needs_ = {};      // of resources with a change, and of prunes
-  Settles settles_ = {};  // of resources with a change
+  Needs needs_ = {};                           // of resources with a change, and of prunes
+  std::set<std::string> hold_otherwise_ = {};  // ids
+  Settles settles_ = {};                       // of resources with a change
   FileDiffs diffs_ = {};
   std::vector<Diagnostic> kept_ = {};  // what the ledgers drop and no one can revert
   Plan plan_ = {};

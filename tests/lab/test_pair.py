@@ -10,6 +10,18 @@ import unittest
 from spark_lab import LabTest, cluster, speed, temporary_folder
 
 PAIR = cluster("pair.yaml")
+# A socket whose service runs, and one that starts a service for each connection.
+SOCKETS = """units:
+  - {name: demo.service, content: "[Service]\\nExecStart=/bin/sleep infinity\\n", active: true}
+  - {name: demo.socket, content: "[Socket]\\nListenStream=/run/demo-1.sock\\n", active: true}
+  - {name: each@.service, content: "[Service]\\nExecStart=/bin/cat\\nStandardInput=socket\\n"}
+  - {name: each.socket, content: "[Socket]\\nListenStream=/run/each-1.sock\\nAccept=yes\\n", active: true}
+"""
+CONNECT = """systemd-run -q --unit=client python3 -c 'import socket, time
+client = socket.socket(socket.AF_UNIX)
+client.connect("/run/each-1.sock")
+time.sleep(3600)'
+for attempt in $(seq 100); do systemctl show -P MainPID "each@*.service" | grep -q "^[1-9]" && break; sleep 0.1; done"""
 IDENTITY_OF_FILE = "stat -c '%a %U:%G %s' "
 
 
@@ -286,6 +298,26 @@ class PairFromBare(LabTest):
         self.assert_empty_plan(second)
         self.spark("apply", PAIR, "--yes", expect=0)
         self.assertEqual(self.lab.sh(1, others), before)
+        self.assert_empty_plan(PAIR)
+
+    def test_9c_a_changed_socket_is_in_effect_and_ends_no_connection(self):
+        first = self.variant_of(PAIR, ("units:\n", SOCKETS))
+        self.spark("apply", first, "--yes", "--no-verify", expect=0)
+        self.assert_empty_plan(first)
+        self.lab.sh(1, CONNECT)
+        connection = "systemctl show -P MainPID 'each@*.service'"
+        before = self.lab.sh(1, connection)
+        self.assertRegex(before, r"^[1-9][0-9]*\n$")
+        second = self.variant_of(PAIR, ("units:\n", SOCKETS.replace("-1.sock", "-2.sock")))
+        self.spark("apply", second, "--yes", "--no-verify", expect=0)
+        self.assert_empty_plan(second)
+        for node in (1, 2):
+            self.assertEqual(self.lab.sh(node, "systemctl is-active demo.socket demo.service each.socket; "
+                                               "systemctl show -P Listen demo.socket; systemctl show -P Listen each.socket"),
+                             "active\nactive\nactive\n/run/demo-2.sock (Stream)\n/run/each-2.sock (Stream)\n")
+        self.assertEqual(self.lab.sh(1, connection), before)
+        self.lab.sh(1, "systemctl stop client")
+        self.spark("apply", PAIR, "--yes", "--no-verify", expect=0)
         self.assert_empty_plan(PAIR)
 
 

@@ -36,8 +36,11 @@ std::vector<std::string> ListPackagesThatBring(
 
 void DeferUntilInstalled(std::string_view what, std::vector<std::string> packages,
                          Resource& resource) {
-  resource.desired =
-      KnownAfterApply{fmt::format("{}, once the packages of the manifest are installed", what)};
+  KnownAfterApply later{fmt::format("{}, once the packages of the manifest are installed", what)};
+  if (const auto* state = std::get_if<ResourceState>(&resource.desired)) later.otherwise = *state;
+  if (std::holds_alternative<Absent>(resource.desired)) later.otherwise = Absent{};
+  if (resource.left_as_is) later.otherwise = KnownAfterApply::LeftAsIs{};
+  resource.desired = std::move(later);
   resource.needs = std::move(packages);
   resource.left_as_is = false;
 }

@@ -17,7 +17,8 @@ namespace reconciler::plugins {
 std::vector<std::string> ListPackagesThatBring(
     const NodeFacts& facts, const std::function<bool(const std::string& package)>& fits);
 
-// Makes the resource known only after those packages: "the unit, once …".
+// Makes the resource known only after those packages: "the unit, once …". Without them it shall be
+// as it says now, or is left as it is where it says that.
 void DeferUntilInstalled(std::string_view what, std::vector<std::string> packages,
                          Resource& resource);
 

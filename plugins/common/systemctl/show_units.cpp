@@ -12,7 +12,7 @@ namespace {
 constexpr int kShowLimitS = 5;
 constexpr const char* kProperties =
     "--property=Id,Names,LoadState,UnitFileState,ActiveState,Result,NeedDaemonReload,Type,"
-    "RemainAfterExit,LimitMEMLOCK,LimitMEMLOCKSoft";
+    "RemainAfterExit,Triggers,Accept,LimitMEMLOCK,LimitMEMLOCKSoft";
 
 }  // namespace
 

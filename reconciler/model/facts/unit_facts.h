@@ -18,6 +18,7 @@ struct UnitState {
   std::string result;
   bool stale = false;
   bool oneshot = false;
+  std::vector<std::string> triggers = {};
   bool operator==(const UnitState&) const = default;
 };
 
@@ -33,6 +34,9 @@ constexpr auto Describe(const T*) {
       Field{"stale", &T::stale, "Whether its files changed since systemd read them."},
       Field{"oneshot", &T::oneshot,
             "Whether it is inactive once it has run: Type=oneshot without RemainAfterExit=yes.",
+            FieldRule::kLeftOut},
+      Field{"triggers", &T::triggers,
+            "The units that it starts, as a socket its service; with Accept=yes none.",
             FieldRule::kLeftOut});
 }
 

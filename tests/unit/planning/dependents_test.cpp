@@ -118,6 +118,34 @@ TEST(BlockDependents, WhatIsKnownAfterAChangeThatOnlyLeavesOutIsHeld) {
   EXPECT_THAT(ListDetails(whole), ElementsAre("due", "due", "due"));
 }
 
+// A unit that shall be off, and is not there: its package may start it.
+TEST(BlockDependents, WhatNeedsNothingDoneIsNotHeldWhereNothingThatItNeedsIsCarriedOut) {
+  Change first = MakeDue("spark-1", "package", "first");
+  first.plugin = "packages";
+  Change second = MakeDue("spark-1", "package", "second");
+  second.plugin = "packages";
+  Change unit = MakeDue("spark-1", "unit", "off.service");
+  unit.plugin = "units";
+  unit.deferred = true;
+  const Needs needs = {{unit.Id(), {first.Id(), second.Id()}}};
+  Plan without{.only = {"units"}, .stages = {{.changes = {first, second}}, {.changes = {unit}}}};
+  BlockDependents(needs, {}, without, {unit.Id()});
+  EXPECT_EQ(without.stages.size(), 1u);
+  Plan due{.stages = {{.changes = {first, second, unit}}}};
+  BlockDependents(needs, {}, due, {unit.Id()});
+  EXPECT_THAT(ListDetails(due), ElementsAre("due", "due", "due"));
+  Block(first, "a", "blocked");
+  Plan half{.stages = {{.changes = {first, second, unit}}}};
+  BlockDependents(needs, {}, half, {unit.Id()});
+  EXPECT_THAT(ListDetails(half),
+              ElementsAre("blocked", "due", "needs first of spark-1, which is blocked"))
+      << "the second one may start it";
+  Block(second, "a", "blocked");
+  Plan blocked{.stages = {{.changes = {first, second, unit}}}};
+  BlockDependents(needs, {}, blocked, {unit.Id()});
+  EXPECT_THAT(ListDetails(blocked), ElementsAre("blocked", "blocked"));
+}
+
 TEST(BlockDependents, NeedsThatFormACircleHoldNothingAlone) {
   Plan plan{.stages = {{.changes = {MakeDue("spark-1", "a", "first"),
                                     MakeDue("spark-1", "z", "second")}}}};
@@ -279,6 +307,32 @@ TEST_F(NeedsInAPlan, WhatOnlyLeavesOutHoldsUpWhatNeedsItAndIsNotInThePlan) {
   EXPECT_EQ(plan.BlockedCount(), 1u);
   EXPECT_EQ(plan.diagnostics.size(), 1u);
   EXPECT_EQ(make({.only = {"ports"}}).BlockedCount(), 2u);
+}
+
+// Known after the value of another plugin, and otherwise "off", which it is.
+std::vector<Resource> WantOffOrKnownLater(const PluginInput& input) {
+  Resource off{.kind = "unit", .name = "off", .node = input.node.name};
+  off.desired = KnownAfterApply{"off", ResourceState("off")};
+  off.observed = ResourceState("off");
+  off.needs = {input.node.name + "/value/b"};
+  Resource on = off;
+  on.name = "on";
+  on.desired = KnownAfterApply{"on", ResourceState("on")};
+  return {off, on};
+}
+
+TEST_F(NeedsInAPlan, WhatIsAsItShallBeIsNotHeldByWhatOnlyLeavesOut) {
+  const auto make = [&](const PlanScope& scope) {
+    return *MakePlan({.name = "lab", .nodes = {{.name = "spark-1"}}}, {}, facts_,
+                     {{.name = "ports", .resources = WantPortAndFile},
+                      {.name = "values", .after = {"ports"}, .resources = WantValues},
+                      {.name = "units", .after = {"values"}, .resources = WantOffOrKnownLater}},
+                     scope);
+  };
+  EXPECT_THAT(ListDetails(make({.only = {"units"}})),
+              ElementsAre("needs b of spark-1, which --only leaves out"));
+  EXPECT_THAT(ListDetails(make({.only = {"values", "units"}})),
+              testing::IsSupersetOf({"known after apply: off", "known after apply: on"}));
 }
 
 // Each stands at its own change, so that the one text with a next step is printed once.

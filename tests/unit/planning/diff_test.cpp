@@ -138,6 +138,28 @@ TEST(Diff, AFileThatMustGoIsRemoved) {
   EXPECT_EQ(change->diff, "@@ -1 +0,0 @@\n-(1 line that is not ours)\n");
 }
 
+TEST(Diff, WhatIsKnownAfterApplyHoldsOtherwiseWhereItIsAsItShallBeWithoutThat) {
+  const ResourceState off("off");
+  Resource resource{.observed = ResourceState("off")};
+  const auto holds = [&](decltype(KnownAfterApply::otherwise) otherwise) {
+    resource.desired = KnownAfterApply{"it", std::move(otherwise)};
+    return HoldsOtherwise(resource);
+  };
+  EXPECT_TRUE(holds(off));
+  EXPECT_FALSE(holds(ResourceState("on")));
+  EXPECT_FALSE(holds(Absent{}));
+  EXPECT_FALSE(holds(std::nullopt)) << "not known";
+  EXPECT_TRUE(holds(KnownAfterApply::LeftAsIs{}));
+  resource.observed = Absent{};
+  EXPECT_TRUE(holds(Absent{}));
+  EXPECT_TRUE(holds(KnownAfterApply::LeftAsIs{}));
+  EXPECT_FALSE(holds(off));
+  resource.observed = Unknown{"systemctl failed"};
+  EXPECT_FALSE(holds(off));
+  resource.desired = ResourceState("off");
+  EXPECT_FALSE(HoldsOtherwise(resource));
+}
+
 TEST(Diff, WhatIsKnownAfterApplyIsPlannedWithoutActions) {
   Resource resource = File(Absent{});
   resource.desired = KnownAfterApply{"public key of spark-2"};

@@ -100,6 +100,8 @@ TEST(GpudirectModules, AModuleThatAPackageOfTheSameApplyMayBringIsKnownAfterIt) 
     EXPECT_THAT(scenario.Find(Get(), name).needs, ElementsAre("spark-1/package/extra")) << name;
     EXPECT_FALSE(scenario.Find(Get(), name).left_as_is) << name;
   }
+  EXPECT_TRUE(HoldsOtherwise(scenario.Find(Get(), kFile))) << "none is made without the package";
+  EXPECT_FALSE(HoldsOtherwise(scenario.Find(Get(), "nvme_tcp"))) << "it is required";
   scenario.AddFile(kFile, "lp\n");
   EXPECT_EQ(scenario.Said(kFile),
             "blocked: was not written by spark-reconcile: move it away, or remove this from the "

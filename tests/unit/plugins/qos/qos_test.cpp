@@ -239,6 +239,8 @@ TEST(Qos, WhatAProgramOfTheSameApplySetsIsKnownAfterIt) {
   EXPECT_THAT(Find(scenario, "ToS of rocep1s0f1").needs, ElementsAre("spark-1/package/ofed-tools"));
   EXPECT_EQ(scenario.Detail(Get(), "flow control of enp1s0f1np1"), "none → 3");
   EXPECT_EQ(scenario.Said(), "");
+  EXPECT_TRUE(HoldsOtherwise(Find(scenario, "ToS of rocep1s0f1"))) << "without the package";
+  EXPECT_FALSE(HoldsOtherwise(Find(scenario, kUnit))) << "it sets the rest";
   scenario.AddFile(kUnit, "[Service]\n");
   EXPECT_THAT(scenario.Detail(Get(), kUnit), HasSubstr("blocked: "));
 }
@@ -249,6 +251,10 @@ TEST(Qos, WithoutDcbTheUnitWaitsForTheOtherProgramToo) {
   scenario.facts.packages.packages["mlnx-tools"] = Bringing("mlnx-tools");
   EXPECT_FALSE(Find(scenario, kUnit).left_as_is);
   EXPECT_THAT(Find(scenario, kUnit).needs, ElementsAre("spark-1/package/mlnx-tools"));
+  for (const std::string& name : {std::string(kUnit), std::string("spark-reconcile-qos.service"),
+                                  std::string("ToS of rocep1s0f1")}) {
+    EXPECT_TRUE(HoldsOtherwise(Find(scenario, name))) << name << " without the package";
+  }
   EXPECT_TRUE(Find(scenario, "DSCP of enp1s0f1np1").left_as_is);
   scenario.facts.packages.packages = {{"jq", Bringing("jq")}};
   EXPECT_TRUE(Find(scenario, kUnit).left_as_is);

@@ -300,6 +300,101 @@ TEST(Units, AKeyThatHeldAtTheFirstApplyIsLeftAloneByAPrune) {
   EXPECT_FALSE(prune("stop", "enabled active").adds);
 }
 
+constexpr const char* kSocketPath = "/etc/systemd/system/demo.socket";
+
+Settings Socket(bool active = true) {
+  return {{"name", test::Text("demo.socket")},
+          {"content", test::Text("[Socket]\nListenStream=1\n")},
+          {"active", test::Flag(active)}};
+}
+
+NodeFacts SocketFacts(const std::string& socket, const std::string& service) {
+  NodeFacts facts = Facts({.out = Block("demo.socket", "loaded", "static", socket) + "\n" +
+                                  Block("demo.service", "loaded", "static", service)});
+  facts.files[kSocketPath] =
+      FileState{.content = FormatOwnedFile("homelab", "[Socket]\nListenStream=1\n")};
+  return facts;
+}
+
+// The verb and the unit, behind the script. systemd refuses the plain command while the service
+// runs.
+auto IsStartedAroundService(const std::string& verb) {
+  return ElementsAre("sh", "-c", testing::HasSubstr("show Triggers"), "sh", verb, "demo.socket");
+}
+
+TEST(Units, ASocketIsRestartedAroundItsService) {
+  for (const std::string service : {"active", "inactive"}) {
+    for (const std::string socket : {"active", "inactive"}) {
+      NodeFacts facts = SocketFacts(socket, service);
+      facts.files[kSocketPath] = FileState{.content = FormatOwnedFile("homelab", "[Socket]\n")};
+      const auto change = Diff(ListResources(Cluster({Socket()}), facts)[0], "units");
+      ASSERT_EQ(change->triggers.size(), 2u);
+      EXPECT_THAT(change->triggers[1].argv, IsStartedAroundService("restart"));
+      EXPECT_EQ(change->triggers[1].id, "restart demo.socket");
+      EXPECT_EQ(change->triggers[1].time_limit_s, 480) << "a stop and three starts";
+      const bool neither_runs = socket == "inactive" && service == "inactive";
+      EXPECT_EQ(change->impact, neither_runs ? Impact::kNone : Impact::kServiceRestart)
+          << socket << " " << service;
+    }
+  }
+}
+
+TEST(Units, AStartOfASocketRestartsAServiceThatRuns) {
+  const auto start = [](const std::string& service) {
+    return *Diff(ListResources(Cluster({Socket()}), SocketFacts("inactive", service))[1], "units");
+  };
+  EXPECT_THAT(start("active").triggers.back().argv, IsStartedAroundService("restart"));
+  EXPECT_EQ(start("active").impact, Impact::kServiceRestart);
+  EXPECT_EQ(start("inactive").impact, Impact::kNone);
+}
+
+// As a packaged file says; a connection of a socket with Accept=yes goes on.
+TEST(Units, AStartOfASocketMayRestartAServiceThatAFileOfOthersNames) {
+  const Settings packaged = {{"name", test::Text("demo.socket")}, {"active", test::Flag(true)}};
+  const auto plan = [&](const Settings& socket, const std::string& more,
+                        const std::string& others = "") {
+    const NodeFacts facts =
+        Facts({.out = Block("demo.socket", "loaded", "static", "inactive", more) + "\n" +
+                      Block("demo.service", "not-found", "", "inactive") + "\n" + others});
+    return Diff(ListResources(Cluster({socket}), facts).back(), "units")->impact;
+  };
+  EXPECT_EQ(plan(packaged, "Accept=no\nTriggers=demo.service\n"), Impact::kNone);
+  EXPECT_EQ(plan(packaged, "Accept=no\nTriggers=other.service\n"), Impact::kServiceRestart)
+      << "not read";
+  EXPECT_EQ(plan(packaged, "Accept=no\nTriggers=other.service\n",
+                 Block("other.service", "loaded", "static", "inactive")),
+            Impact::kNone);
+  EXPECT_EQ(plan(packaged, "Accept=yes\nTriggers=demo@0-1.service\n"), Impact::kNone);
+  const Settings timer = {{"name", test::Text("demo.timer")}, {"active", test::Flag(true)}};
+  const NodeFacts facts = Facts(
+      {.out = Block("demo.timer", "loaded", "static", "inactive", "Triggers=demo.service\n")});
+  EXPECT_EQ(Diff(ListResources(Cluster({timer}), facts).back(), "units")->impact, Impact::kNone);
+}
+
+TEST(Units, ARevertStartsASocketAgainAroundItsService) {
+  const auto change =
+      Diff(ListResources(Cluster({Socket(false)}), SocketFacts("active", "active"))[1], "units");
+  const auto& start = std::get<RunCommand>(change->revert.back());
+  EXPECT_THAT(start.argv, IsStartedAroundService("start"));
+  EXPECT_TRUE(start.must_succeed);
+}
+
+TEST(Units, TheServiceThatAnActiveSocketStartsIsReadToo) {
+  Settings named = Socket();
+  named.emplace_back("drop_ins",
+                     test::Map({{"10-a.conf", test::Text("[Socket]\nService=other.service\n")}}));
+  const auto list_read = [](Settings unit) {
+    const ClusterSpec cluster = Cluster({std::move(unit)});
+    return std::get<RunProbe>(Get().probe(cluster, Fabric(), cluster.nodes[0])[0]).operands;
+  };
+  EXPECT_THAT(list_read(Socket()), ElementsAre("demo.socket", "demo.service"));
+  EXPECT_THAT(list_read(named), ElementsAre("demo.socket", "other.service"));
+  EXPECT_THAT(list_read(Socket(false)), ElementsAre("demo.socket"));
+  Settings accepts = Socket();
+  accepts[1].second = test::Text("[Socket]\nListenStream=1\nAccept=yes\n");
+  EXPECT_THAT(list_read(accepts), ElementsAre("demo.socket")) << "no one service";
+}
+
 TEST(Units, UnwantedUnitIsDisabledAndStopped) {
   NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "active")});
   facts.files[kPath] = FileState{.content = FormatOwnedFile("homelab", kService)};
@@ -503,8 +598,9 @@ TEST(Units, UnitIsHeldOnItsNodesOnly) {
 }
 
 TEST(Units, NamesThatSystemdRefusesAreManifestErrors) {
-  for (const std::string name : {"demo", "demo.conf", ".service", "-x.service", "a/b.service",
-                                 "a b.service", "x.device", "@.service", "a\nb.service"}) {
+  for (const std::string name :
+       {"demo", "demo.conf", ".service", "-x.service", "-.mount", "a/b.service", "a b.service",
+        "x.device", "@.service", "a\nb.service"}) {
     const auto messages = Check({{{"name", test::Text(name)}}});
     ASSERT_EQ(messages.size(), 1u) << name;
     EXPECT_TRUE(
@@ -732,6 +828,23 @@ TEST(Units, APruneOfAUnitThatIsGoneFailsNothing) {
   EXPECT_EQ(stop.time_limit_s, commands[1].time_limit_s);
 }
 
+// The ledger has plain commands, that of an earlier version for the revert too.
+TEST(Units, APruneStartsASocketAroundItsService) {
+  const RunCommand start{.argv = {"systemctl", "start", "--", "demo.socket"}, .must_succeed = true};
+  const RunCommand restart{.argv = {"systemctl", "restart", "--", "demo.socket"},
+                           .id = "restart demo.socket"};
+  const RunCommand stop{.argv = {"systemctl", "stop", "--", "demo.socket"}};
+  const Change prune = CheckedPrune(
+      {.kind = "unit", .actions = {start, stop}, .revert = {restart}, .triggers = {restart}});
+  EXPECT_THAT(std::get<RunCommand>(prune.actions[0]).argv, IsStartedAroundService("start"));
+  EXPECT_TRUE(std::get<RunCommand>(prune.actions[0]).must_succeed);
+  EXPECT_THAT(ListLastWords(std::get<RunCommand>(prune.actions[1]), 2),
+              ElementsAre("demo.socket", "stop"));
+  EXPECT_THAT(std::get<RunCommand>(prune.revert[0]).argv, IsStartedAroundService("restart"));
+  EXPECT_THAT(prune.triggers[0].argv, IsStartedAroundService("try-restart"));
+  EXPECT_EQ(prune.triggers[0].id, "restart demo.socket");
+}
+
 Settings InstalledWithDropIn() {
   return {{"name", test::Text("demo.service")},
           {"drop_ins", test::Map({{"10-a.conf", test::Text("[Service]\nNice=5")}})},
@@ -774,6 +887,7 @@ TEST(Units, WhatAPackageOfTheSameApplyMayBringIsKnownAfterIt) {
                            {"active", test::Flag(on)}};
     const Resource state = ListResources(Cluster({unit}), WithPackage()).back();
     EXPECT_THAT(state.needs, ElementsAre("spark-1/package/demo"));
+    EXPECT_EQ(HoldsOtherwise(state), !on) << "where the package is left out";
     const auto change = Diff(state, "units");
     EXPECT_TRUE(change->deferred);
     EXPECT_EQ(change->detail,
