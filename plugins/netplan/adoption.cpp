@@ -7,6 +7,7 @@
 
 #include "plugins/netplan/adopt/claims.h"
 #include "plugins/netplan/adopt/paths.h"
+#include "plugins/netplan/adopt/references.h"
 #include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/adopted_unit.h"
 #include "plugins/netplan/intent.h"
@@ -210,6 +211,32 @@ void KeepLinkLocal(const PluginInput& input, std::vector<Adoption>& adoptions) {
   }
 }
 
+// netplan would refuse all files where nothing defines what a VLAN of one of them is on.
+void CheckReferences(const PluginInput& input, const std::set<std::string>& left,
+                     const std::set<std::string>& adopted, Adoption& adoption) {
+  const auto needed = FindDanglingReference(input.facts, left, adopted);
+  if (!needed) return;
+  const std::string name = MakePrintable(needed->name);
+  const std::string netdev = MakePrintable(needed->netdev);
+  Refuse(fmt::format("{} puts {} on {}, which no other file defines", needed->path, name, netdev),
+         fmt::format("take {} out of {}, or remove {} from adopt", name, needed->path,
+                     adoption.entry.path),
+         adoption);
+}
+
+// Its ports that nothing defines without it. Under NetworkManager our file does not have those that
+// stay down.
+std::set<std::string> ListLeftUndefined(const PluginInput& input, Renderer renderer,
+                                        const Adoption& adoption) {
+  std::set<std::string> left(adoption.others.begin(), adoption.others.end());
+  left.insert(adoption.masters.begin(), adoption.masters.end());
+  if (renderer != Renderer::kNetworkManager) return left;
+  for (const std::string& netdev : ListDownNetdevs(input)) {
+    if (IsIn(netdev, adoption.ours)) left.insert(netdev);
+  }
+  return left;
+}
+
 // What another file configures as well would be that file's alone.
 void CheckOtherFiles(const PluginInput& input, std::vector<Adoption>& adoptions) {
   const std::set<std::string> adopted = ListAdopted(adoptions);
@@ -218,7 +245,10 @@ void CheckOtherFiles(const PluginInput& input, std::vector<Adoption>& adoptions)
     std::vector<std::string> left = adoption.others;
     left.insert(left.end(), adoption.masters.begin(), adoption.masters.end());
     const ForeignTree rest = ReadForeignTree(input.facts, left, {}, adopted);
-    if (rest.claims.empty()) continue;
+    if (rest.claims.empty()) {
+      CheckReferences(input, ListLeftUndefined(input, rest.renderer, adoption), adopted, adoption);
+      continue;
+    }
     const Claim& claim = rest.claims.front();
     Refuse(fmt::format("{} configures {} as well", claim.path, Join(claim.netdevs, ", ")),
            fmt::format("adopt {} too, or remove {} from it", claim.path, Join(claim.netdevs, ", ")),

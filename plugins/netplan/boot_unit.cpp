@@ -361,7 +361,7 @@ std::string ExplainOursStays(const PluginInput& input) {
   const bool is_edited = !entry->digest.empty() && entry->digest != ComputeSha256Hex(file->content);
   if (is_edited) return "was edited on the node";
   const bool is_pruned = input.uninstall || ListNetdevs(input).empty();
-  if (is_pruned && FindDanglingReference(input.facts, file->content)) {
+  if (is_pruned && FindReferenceToOurs(input.facts, file->content)) {
     return "defines a port that another netplan file needs";
   }
   const Protection protection = FindProtection(input.node, input.facts);

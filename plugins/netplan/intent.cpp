@@ -3,18 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "plugins/common/ownership/owned.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/claims.h"
 #include "plugins/netplan/adopt/definitions.h"
 #include "plugins/netplan/adopt/paths.h"
+#include "plugins/netplan/adopt/references.h"
 #include "plugins/netplan/missing_port.h"
+#include "plugins/netplan/prune_check.h"
 #include "plugins/netplan/reads/routes.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
+
+bool IsAmong(const std::string& netdev, const std::vector<std::string>& netdevs) {
+  return std::find(netdevs.begin(), netdevs.end(), netdev) != netdevs.end();
+}
 
 // A renderer that a netplan file says of this port alone, or of its device type: ours has none of
 // its own, and would move the port. Empty: none does.
@@ -147,6 +154,40 @@ std::string ExplainOverlapping(const PluginInput& input, const Intent& intent) {
   return ExplainRoutedElsewhere(subnets, cages, {twins.begin(), twins.end()}, input.facts);
 }
 
+// The netdevs that our file makes netplan write something for.
+std::vector<std::string> ListGenerated(const Intent& intent) {
+  std::vector<std::string> ours;
+  for (const RailPort& port : intent.ports) ours.push_back(port.netdev);
+  if (intent.tree.renderer == Renderer::kNetworkd) {
+    ours.insert(ours.end(), intent.down.begin(), intent.down.end());
+  }
+  return ours;
+}
+
+// Of the files that `adopt` names no more, and that the same apply writes again.
+void AddDefinedByReturning(const PluginInput& input, const std::vector<Adoption>& adoptions,
+                           std::set<std::string>& defined) {
+  const Ledger* ledger = Known(input.facts.ledger);
+  if (ledger == nullptr) return;
+  for (const LedgerEntry& entry : ledger->entries) {
+    const bool is_named = std::any_of(adoptions.begin(), adoptions.end(), [&](const Adoption& one) {
+      return one.entry.path == entry.name;
+    });
+    const WriteFile* file = is_named ? nullptr : FindFileComingBack(input, entry);
+    if (file != nullptr) defined.merge(ListDefined(file->state.content, file->path));
+  }
+}
+
+// Our file loses a port that another netplan file needs: netplan would refuse all files.
+std::string ExplainStillNeeded(const PluginInput& input, const Intent& intent) {
+  const std::vector<std::string> ours = ListGenerated(intent);
+  std::set<std::string> defined(ours.begin(), ours.end());
+  AddDefinedByReturning(input, intent.adoptions, defined);
+  const auto needed = FindReferenceToLost(input.facts, defined, ListAdopted(intent.adoptions));
+  if (!needed) return {};
+  return IsAmong(needed->netdev, intent.down) ? needed->ExplainDown() : needed->Explain();
+}
+
 // What is in the way of every port, whoever else claims some of them.
 Obstacle FindObstacleOfAll(const PluginInput& input, const std::vector<std::string>& netdevs,
                            const Intent& intent) {
@@ -157,6 +198,7 @@ Obstacle FindObstacleOfAll(const PluginInput& input, const std::vector<std::stri
       FindNoPorts(input, intent),
       {.code = "netplan-port-unmanaged", .why = ExplainUnmanaged(input, intent)},
       {.code = "netplan-subnet-routed", .why = ExplainOverlapping(input, intent)},
+      {.code = "netplan-port-needed", .why = ExplainStillNeeded(input, intent)},
       {.code = "netplan-owner-unknown", .why = intent.owner_unclear}};
   for (Obstacle& obstacle : obstacles) {
     if (!obstacle.empty()) return std::move(obstacle);
@@ -181,20 +223,6 @@ void FindObstacles(const PluginInput& input, const std::vector<std::string>& net
     intent.down_blocked =
         FindFileObstacle(input.facts, std::string(kUnmanagedFile), input.cluster.name);
   }
-}
-
-bool IsAmong(const std::string& netdev, const std::vector<std::string>& netdevs) {
-  return std::find(netdevs.begin(), netdevs.end(), netdev) != netdevs.end();
-}
-
-// The netdevs that our file makes netplan write something for.
-std::vector<std::string> ListGenerated(const Intent& intent) {
-  std::vector<std::string> ours;
-  for (const RailPort& port : intent.ports) ours.push_back(port.netdev);
-  if (intent.tree.renderer == Renderer::kNetworkd) {
-    ours.insert(ours.end(), intent.down.begin(), intent.down.end());
-  }
-  return ours;
 }
 
 // What the manager that gets our file reads besides it.

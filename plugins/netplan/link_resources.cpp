@@ -25,14 +25,16 @@ constexpr std::string_view kSetSh = FindLastLine(kSetAddressesSh);
 
 // "up, mtu 9000, 192.168.177.1/24". Without a carrier no one can set addresses (and NetworkManager
 // nothing at all), so that nothing can be wanted of them; verify reports the missing carrier.
-// Which link-local address a port has does not count, since the node chooses it. Neither do fe80
-// addresses: NetworkManager makes one even where `link-local: []` forbids it.
-std::string FormatLink(bool up, bool carrier, int mtu, const std::vector<Ipv4Prefix>& addresses,
+// Which link-local address a port has does not count, since the node chooses it, and neither does
+// the order of addresses. Nor do fe80 addresses: NetworkManager makes one even where
+// `link-local: []` forbids it.
+std::string FormatLink(bool up, bool carrier, int mtu, std::vector<Ipv4Prefix> addresses,
                        Renderer renderer) {
   const std::string with_mtu = fmt::format("{}, mtu {}", up ? "up" : "down", mtu);
   if (up && !carrier) {
     return renderer == Renderer::kNetworkd ? with_mtu + ", no carrier" : "up, no carrier";
   }
+  std::sort(addresses.begin(), addresses.end());
   std::vector<std::string> texts;
   for (const Ipv4Prefix& address : addresses) {
     texts.push_back(IsLinkLocal(address) ? "link-local" : ToString(address));

@@ -34,13 +34,24 @@ struct Ports {
   std::string unclear = {};                  // not empty: why no owner can be named
 };
 
+// Of a link its own; of our netplan file those that it defines.
+std::set<std::string> ListPruned(const Change& change) {
+  if (change.kind == kLinkKind) return {change.name};
+  std::set<std::string> netdevs;
+  const auto text =
+      change.before ? ReadDefinitions(change.before->content, change.name) : std::nullopt;
+  for (const PortDefinition& port : text ? text->ports : std::vector<PortDefinition>()) {
+    netdevs.insert(port.netdev);
+  }
+  return netdevs;
+}
+
 // Only ports of the fabric were ever ours.
 Ports FindPorts(const NodeFacts& facts, const Change& change) {
   Ports ports;
+  const std::set<std::string> pruned = ListPruned(change);
   for (const auto& [netdev, link] : facts.links) {
-    const bool in_file = change.kind != kLinkKind && change.before &&
-                         change.before->content.find("\n    " + netdev + ":") != std::string::npos;
-    if (!in_file && change.name != netdev) {
+    if (!pruned.contains(netdev)) {
       ports.rest.push_back(netdev);
       continue;
     }
@@ -362,16 +373,26 @@ Obstacle FindObstacleOfRest(const PluginInput& input) {
 // Our file stays then, and in an uninstall what is set up with it: it is still in use.
 std::optional<DanglingReference> FindNeeded(const PluginInput& input, const Change& change) {
   if (change.name == kOwnFile) {
-    return change.before ? FindDanglingReference(input.facts, change.before->content)
-                         : std::nullopt;
+    return change.before ? FindReferenceToOurs(input.facts, change.before->content) : std::nullopt;
   }
   if (!input.uninstall) return std::nullopt;
   const Observed<FileState> observed = FindFile(input.facts, std::string(kOwnFile));
   const FileState* file = Known(observed);
-  return file == nullptr ? std::nullopt : FindDanglingReference(input.facts, file->content);
+  return file == nullptr ? std::nullopt : FindReferenceToOurs(input.facts, file->content);
 }
 
 }  // namespace
+
+const WriteFile* FindFileComingBack(const PluginInput& input, const LedgerEntry& entry) {
+  Change change{.kind = entry.kind, .name = entry.name, .actions = entry.original};
+  if (!IsAdoptedFile(change)) return nullptr;
+  // Its owner has made it again, and it is left to him.
+  if (Known(FindFile(input.facts, entry.name)) != nullptr) return nullptr;
+  CheckAdoptedPrune(input, change);
+  if (change.change == ChangeKind::kBlocked) return nullptr;
+  const Action* file = FindFileAction(entry.original);
+  return file == nullptr ? nullptr : std::get_if<WriteFile>(file);
+}
 
 Ownership CheckPrune(const PluginInput& input, Change& change) {
   BringUpToDate(change);

@@ -68,12 +68,13 @@ constexpr std::array<std::string_view, 3> ListEnumNames(const LinkManager*) {
 }
 
 struct LinkFact {
-  std::string mac;
-  int mtu = 0;            // bytes; 0: not reported
-  bool admin_up = false;  // IFF_UP
-  bool carrier = false;   // IFF_LOWER_UP
+  std::string mac;            // of a bond's member: the bond's
+  std::string permanent_mac;  // the device's own; empty: `mac` is it
+  int mtu = 0;                // bytes; 0: not reported
+  bool admin_up = false;      // IFF_UP
+  bool carrier = false;       // IFF_LOWER_UP
   std::string operstate;
-  std::vector<Ipv4Prefix> ipv4;   // sorted
+  std::vector<Ipv4Prefix> ipv4;  // as the kernel has them: of a subnet the first is the primary one
   std::vector<std::string> ipv6;  // sorted, with prefix length
   LinkManager manager = LinkManager::kNone;
   std::string phys_port_name;  // "p0"; empty where the driver has none
@@ -88,11 +89,15 @@ template <std::same_as<LinkFact> T>
 constexpr auto Describe(const T*) {
   return MakeDescription(
       "link", "One network interface.", Field{"mac", &T::mac, "Hardware address."},
+      Field{"permanent_mac", &T::permanent_mac,
+            "The hardware address of the device itself, where it has another one now, as a bond's "
+            "member does.",
+            FieldRule::kLeftOut},
       Field{"mtu", &T::mtu, "Bytes; 0: not reported."},
       Field{"admin_up", &T::admin_up, "Switched on by the administrator (IFF_UP)."},
       Field{"carrier", &T::carrier, "A peer is at the other end (IFF_LOWER_UP)."},
       Field{"operstate", &T::operstate, "The kernel's operational state."},
-      Field{"ipv4", &T::ipv4, "IPv4 addresses with their prefix lengths, sorted."},
+      Field{"ipv4", &T::ipv4, "IPv4 addresses with their prefix lengths, in the kernel's order."},
       Field{"ipv6", &T::ipv6, "IPv6 addresses with their prefix lengths, sorted."},
       Field{"manager", &T::manager, "Who configures the interface."},
       Field{"phys_port_name", &T::phys_port_name,

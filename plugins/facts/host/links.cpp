@@ -90,6 +90,7 @@ std::vector<std::string> ListLeases(const Json& link) {
 LinkFact ParseLink(const Json& link) {
   LinkFact fact;
   fact.mac = ReadTextMember(link, "address");
+  fact.permanent_mac = ReadTextMember(link, "permaddr");  // only where it is another one
   fact.mtu = ReadNumber(link, "mtu", 0);
   fact.admin_up = HasFlag(link, "UP");
   fact.carrier = HasFlag(link, "LOWER_UP");
@@ -100,7 +101,6 @@ LinkFact ParseLink(const Json& link) {
       addresses != link.end() && addresses->is_array()) {
     for (const Json& info : *addresses) AddAddress(info, fact);
   }
-  std::sort(fact.ipv4.begin(), fact.ipv4.end());
   std::sort(fact.ipv6.begin(), fact.ipv6.end());
   return fact;
 }

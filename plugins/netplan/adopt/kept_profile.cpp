@@ -94,7 +94,7 @@ bool MatchesPort(const Value& match, const std::string& netdev, const LinkFact* 
     }
   }
   const Value* mac = match.Find("macaddress");
-  return mac == nullptr || link == nullptr || ToLower(link->mac) == ToLower(mac->ScalarText());
+  return mac == nullptr || link == nullptr || FindPermanentMac(*link) == ToLower(mac->ScalarText());
 }
 
 std::optional<Profile> ReadKeptProfile(const Member& definition) {

@@ -47,7 +47,10 @@ bool MayHold(const std::string& key, const std::string& value, const std::string
   if (key == "Name") return MatchesAnyWord(value, netdev);
   if (key == "Type") return MatchesAnyWord(value, "ether");
   if (key == "MACAddress" || key == "PermanentMACAddress") {
-    return MatchesAnyWord(ToLower(value), ToLower(link.mac));
+    if (MatchesAnyWord(ToLower(value), FindPermanentMac(link))) return true;
+    // Of one that someone gave it. A bond's member has the bond's, until it leaves the bond.
+    return key == "MACAddress" && link.master.empty() &&
+           MatchesAnyWord(ToLower(value), ToLower(link.mac));
   }
   // A port is no virtual interface and no radio, which "!*" wants.
   if (value.starts_with('!')) return true;
@@ -227,6 +230,10 @@ Profile ReadProfile(const OwnerFile& file) {
   return profile;
 }
 
+std::string FindPermanentMac(const LinkFact& link) {
+  return ToLower(link.permanent_mac.empty() ? link.mac : link.permanent_mac);
+}
+
 std::string NameProfile(const Profile& profile) {
   return IsPlainWord(profile.id) || !IsPlainWord(profile.uuid) ? MakePrintable(profile.id)
                                                                : profile.uuid;
@@ -252,7 +259,7 @@ ProfileFit FindProfileFit(const std::string& text, const std::string& netdev,
     }
     if (names && one.value != netdev) return ProfileFit::kNone;
     if (matches && !MatchesProfileList(one.value, netdev)) return ProfileFit::kNone;
-    if (has_mac && ToLower(one.value) != ToLower(link.mac)) return ProfileFit::kNone;
+    if (has_mac && ToLower(one.value) != FindPermanentMac(link)) return ProfileFit::kNone;
     named |= names || matches || has_mac;
   }
   if (!ethernet) return ProfileFit::kNone;

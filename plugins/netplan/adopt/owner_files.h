@@ -31,6 +31,10 @@ std::vector<std::string> ListDropInsOf(const NodeFacts& facts, const std::string
 // Files of the same name that networkd would read if this one were not there.
 std::vector<std::string> ListHiddenUnits(const NodeFacts& facts, const std::string& path);
 
+// The address by which netplan and NetworkManager know a port, in lower case: that of the device
+// itself. Members of a bond all have the bond's besides.
+std::string FindPermanentMac(const LinkFact& link);
+
 // A condition that we do not know may hold.
 bool IsUnitAbout(const std::string& text, const std::string& netdev, const LinkFact& link);
 // networkd leaves what such a unit matches to others.

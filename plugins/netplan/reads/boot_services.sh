@@ -21,8 +21,9 @@ done
 for path in "$nets"/*; do
   case ${path##*/} in *[!A-Za-z0-9:_.@-]*) continue ;; esac
   interfaces="$interfaces${path##*/} "
-  mac=''
-  { [ -r "$path/address" ] && read -r mac <"$path/address"; } 2>/dev/null
+  mac=''; address=$path/bonding_slave/perm_hwaddr # a rule is for the port's own one, which it has at boot
+  [ -r "$address" ] || address=$path/address
+  { [ -r "$address" ] && read -r mac <"$address"; } 2>/dev/null
   case $mac in '' | *[!0-9a-f:]* | 00:00:00:00:00:00) ;; *) aliases="$aliases${path##*/}=$mac " ;; esac
 done
 

@@ -289,6 +289,36 @@ TEST(NetplanAdopt, PortsOfTheOtherCageAreAsAfterARestart) {
               Contains("networkctl reconfigure enp1s0f0np0"));
 }
 
+// netplan would refuse all files.
+TEST(NetplanAdopt, AFileThatAloneDefinesWhatAVlanOfAnotherOneIsOnStays) {
+  AdoptCase one;
+  one.Adopt(kGuideText + "    enp1s0f0np0: {}\n");
+  one.AddFile("/etc/netplan/50-x.yaml", "network: {vlans: {st.50: {id: 5, link: enp1s0f0np0}}}\n");
+  EXPECT_EQ(one.Detail(Get(), kAdopted),
+            "blocked: is not adopted: /etc/netplan/50-x.yaml puts st.50 on enp1s0f0np0, which no "
+            "other file defines: take st.50 out of /etc/netplan/50-x.yaml, or remove "
+            "/etc/netplan/40-cx7.yaml from adopt");
+  one.AddFile("/etc/netplan/50-x.yaml", "network: {vlans: {st.50: {id: 5, link: enp1s0f1np1}}}\n");
+  EXPECT_THAT(one.Detail(Get(), kAdopted), StartsWith("into 60-spark-reconcile.yaml"));
+}
+
+// Only networkd's ports that stay down are in our file.
+TEST(NetplanAdopt, AFileThatAloneDefinesAPortThatNetworkManagerKeepsDownStaysBelowAVlan) {
+  AdoptCase one;
+  one.cluster.fabric.unused_cages = UnusedCages::kDown;
+  one.Adopt(kGuideText + "    enp1s0f0np0: {}\n");
+  one.AddFile("/etc/netplan/50-x.yaml", "network: {vlans: {st.50: {id: 5, link: enp1s0f0np0}}}\n");
+  EXPECT_THAT(one.Detail(Get(), kAdopted), StartsWith("into 60-spark-reconcile.yaml"));
+  one.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
+  for (const char* netdev : {kTaken0, kTaken1}) {
+    one.facts.links.at(netdev).manager = LinkManager::kNetworkManager;
+  }
+  EXPECT_EQ(one.Detail(Get(), kAdopted),
+            "blocked: is not adopted: /etc/netplan/50-x.yaml puts st.50 on enp1s0f0np0, which no "
+            "other file defines: take st.50 out of /etc/netplan/50-x.yaml, or remove "
+            "/etc/netplan/40-cx7.yaml from adopt");
+}
+
 TEST(NetplanAdopt, APortThatAFileBesideItConfiguresTooBlocks) {
   AdoptCase one;
   one.Adopt(kGuideText + "    enp1s0f0np0: {}\n");

@@ -464,5 +464,82 @@ TEST(NetplanConflict, RoutesOfTheCagesAndDefaultRoutesInHalvesConflictWithNothin
   EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
 }
 
+// `netplan generate` would refuse all files, so that each apply would revert.
+TEST(NetplanConflict, APortThatAnotherNetplanFileNeedsIsNotTakenOutOfOurs) {
+  test::PairScenario scenario = MakeConflict();
+  scenario.facts.files[kNetplanFile] = scenario.File(Get(), kNetplanFile);
+  const std::string vlan = "vlans: {st.50: {id: 50, link: enP2p1s0f1np1}}";
+  scenario.AddFile("/etc/netplan/70-storage.yaml", "network: {" + vlan + "}\n");
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "holds");
+  scenario.fabric.ports["spark-1"].pop_back();
+  EXPECT_EQ(ExplainBlocked(scenario),
+            "blocked: /etc/netplan/70-storage.yaml puts st.50 on enP2p1s0f1np1, which only our "
+            "file defines: add `ethernets: {enP2p1s0f1np1: {}}` to it");
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "netplan-port-needed");
+  scenario.AddFile("/etc/netplan/70-storage.yaml",
+                   "network: {ethernets: {enP2p1s0f1np1: {}}, " + vlan + "}\n");
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.why, "");
+}
+
+// As `netplan generate` reads the files once all of them are written.
+TEST(NetplanConflict, APortThatAFileDefinesThatComesBackIsTakenOutOfOurs) {
+  const std::string adopted = "/etc/netplan/40-cx7.yaml";
+  test::PairScenario scenario = MakeConflict();
+  scenario.facts.files[adopted] = Absent{};
+  scenario.facts.files[kNetplanFile] = scenario.File(Get(), kNetplanFile);
+  scenario.AddFile("/etc/netplan/70-storage.yaml",
+                   "network: {vlans: {st.50: {id: 50, link: enP2p1s0f1np1}}}\n");
+  scenario.fabric.ports["spark-1"].pop_back();
+  const auto adopt = [&](const std::string& text) {
+    scenario.facts.ledger = Ledger{.entries = {{.kind = "file",
+                                                .name = adopted,
+                                                .plugin = "netplan",
+                                                .original = {WriteFile{adopted, {text}}}}}};
+  };
+  adopt("network: {ethernets: {enP2p1s0f1np1: {}}}\n");
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.why, "");
+  // It stays away, since ours has one of its ports.
+  adopt("network: {ethernets: {enp1s0f1np1: {}, enP2p1s0f1np1: {}}}\n");
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "netplan-port-needed");
+  // So does one that `adopt` still names.
+  adopt("network: {ethernets: {enP2p1s0f1np1: {}}}\n");
+  const Value nodes = test::Map({{"spark-1", test::Text("7ad321ebe07d")}});
+  const Value entry = test::Map({{"file", test::Text(adopted)}, {"nodes", nodes}});
+  scenario.cluster.settings = test::Map({{"adopt", test::List({entry})}});
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "netplan-port-needed");
+}
+
+// A file that defined it would configure it, and be in the way of the next apply.
+TEST(NetplanConflict, NoDefinitionIsAdvisedOfAPortThatStaysDownWithoutBeingInOurFile) {
+  test::PairScenario scenario = MakeConflict();
+  scenario.AddFile("/etc/netplan/01-network-manager-all.yaml",
+                   "network: {version: 2, renderer: NetworkManager}\n");
+  for (auto& [name, link] : scenario.facts.links) link.manager = LinkManager::kNetworkManager;
+  scenario.facts.files[kNetplanFile] = scenario.File(Get(), kNetplanFile);
+  scenario.AddFile("/etc/netplan/70-storage.yaml",
+                   "network: {vlans: {st.50: {id: 50, link: enP2p1s0f1np1}}}\n");
+  scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
+  scenario.fabric.ports["spark-1"].pop_back();
+  scenario.fabric.unused_netdevs["spark-1"].push_back("enP2p1s0f1np1");
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.why,
+            "/etc/netplan/70-storage.yaml puts st.50 on enP2p1s0f1np1, which only our file defines "
+            "and `unused_cages: down` keeps down: take st.50 out of it, or set `unused_cages: "
+            "ignore` and add `ethernets: {enP2p1s0f1np1: {}}` to it");
+}
+
+TEST(NetplanConflict, APortThatStaysInOurFileNeedsNoOtherDefinition) {
+  test::PairScenario scenario = MakeConflict();
+  scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
+  scenario.facts.files[kNetplanFile] = scenario.File(Get(), kNetplanFile);
+  scenario.AddFile("/etc/netplan/70-storage.yaml",
+                   "network: {vlans: {st.50: {id: 50, link: enp1s0f0np0}, "
+                   "st.51: {id: 51, link: enP2p1s0f1np1}}}\n");
+  scenario.fabric.ports["spark-1"].pop_back();
+  scenario.fabric.unused_netdevs["spark-1"].push_back("enP2p1s0f1np1");
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.why, "");
+  scenario.cluster.fabric.unused_cages = UnusedCages::kIgnore;
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "netplan-port-needed");
+}
+
 }  // namespace
 }  // namespace reconciler::plugins::netplan

@@ -244,6 +244,19 @@ TEST(Netplan, RevertRestoresLiveValues) {
                   "ip link set dev enp1s0f1np1 up"));
 }
 
+// Of a subnet the kernel takes the first as the source of what it sends.
+TEST(Netplan, RevertRestoresAddressesInTheirOrderWhichIsNoDifference) {
+  test::PairScenario scenario = Scenario();
+  std::vector<Ipv4Prefix>& addresses = scenario.facts.links[kRail0].ipv4;
+  addresses = {*ParseIpv4Prefix("10.0.0.5/24"), *ParseIpv4Prefix("10.0.0.1/24")};
+  const Resource link = scenario.Find(Get(), kRail0);
+  EXPECT_THAT(test::Lines(link.revert)[1], EndsWith(" sh enp1s0f1np1 10.0.0.5/24 10.0.0.1/24"));
+  EXPECT_THAT(test::Lines(link.prune_commands->after),
+              testing::Contains(EndsWith(" sh enp1s0f1np1 10.0.0.5/24 10.0.0.1/24")));
+  std::swap(addresses[0], addresses[1]);
+  EXPECT_EQ(scenario.Find(Get(), kRail0).observed, link.observed);
+}
+
 TEST(Netplan, APortThatIsGoneHasNoLiveValuesToRestore) {
   for (const Action& action : Scenario().Find(Get(), kRail0).revert) {
     EXPECT_EQ(std::get<RunCommand>(action).sets, "/sys/class/net/enp1s0f1np1");

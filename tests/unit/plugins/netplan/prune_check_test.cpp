@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <utility>
 
 #include "plugins/netplan/adopt/port_owner.h"
 #include "plugins/netplan/netplan.h"
@@ -341,6 +342,36 @@ TEST(NetplanPrune, WhereOurFileStaysAnUninstallLeavesItsPortsAsTheyAre) {
   EXPECT_NE(Judge(scenario, rail0, false).change.code, "netplan-port-needed");
 }
 
+TEST(NetplanPrune, APortStaysUpWhereAnotherNetplanFileNeedsItsDefinition) {
+  test::PairScenario scenario = MakeManaged();
+  const Change rail1 = MakePrune(scenario, kPortB);
+  scenario.AddFile(kPrunedFile, FormatOwnedFile("homelab", kPrunedText));
+  scenario.AddFile(kOther, "network: {vlans: {st.50: {id: 50, link: enP2p1s0f1np1}}}\n");
+  scenario.fabric.ports["spark-1"].pop_back();
+  const Change blocked = Judge(scenario, rail1, false).change;
+  EXPECT_EQ(blocked.code, "netplan-port-needed");
+  EXPECT_EQ(blocked.detail,
+            "the fabric's other ports are blocked: /etc/netplan/99-x.yaml puts st.50 on "
+            "enP2p1s0f1np1, which only our file defines: add `ethernets: {enP2p1s0f1np1: {}}` to "
+            "it");
+}
+
+// Names that YAML could take for something else stand in quotes there.
+TEST(NetplanPrune, OurFileHasItsPortsByWhateverNames) {
+  test::PairScenario scenario = MakeManaged();
+  scenario.facts.links["rail-0"] = test::Bare("02:53:50:00:01:09");
+  scenario.facts.network.default_route = std::vector<std::string>{"rail-0"};
+  RailPort port = test::PairPort(1, 0);
+  port.netdev = "rail-0";
+  const Change file =
+      Judge(scenario, {.kind = "file",
+                       .name = kPrunedFile,
+                       .actions = {RemoveFile{kPrunedFile}},
+                       .before = FileState{FormatNetplan({port}, {}, Renderer::kNetworkd)}})
+          .change;
+  EXPECT_EQ(file.code, "netplan-leads-to-node");
+}
+
 // "none", or the path.
 std::string FindOwnerOf(const test::PairScenario& scenario, const std::string& netdev = kPortA) {
   const PortOwner owner = FindForeignOwner(scenario.facts, netdev);
@@ -368,6 +399,44 @@ TEST(NetplanPortOwner, AUnitHasThePortsThatItMatches) {
   EXPECT_EQ(FindOwnerByUnit("[Match]\nKind=veth\nName=*\n"), "none");
   EXPECT_EQ(FindOwnerByUnit("[Network]\nDHCP=yes\n"), "none");
   EXPECT_EQ(FindOwnerByUnit("[Match]\nName=*\n[Link]\nUnmanaged=yes\n"), "none");
+}
+
+// The member of a bond has the bond's address until it leaves the bond.
+TEST(NetplanPortOwner, AnAddressOfAUnitOrAProfileIsThePortsOwnNotThatOfItsBond) {
+  test::PairScenario unit = MakeManaged();
+  test::PairScenario profile = MakeManaged(LinkManager::kNetworkManager);
+  for (test::PairScenario* one : {&unit, &profile}) {
+    LinkFact& link = one->facts.links.at(kPortB);
+    link.permanent_mac = link.mac;
+    link.mac = one->facts.links.at(kPortA).mac;
+    link.master = "bond0";
+  }
+  const auto find_unit = [&](const std::string& key, const std::string& mac) {
+    unit.AddFile("/etc/systemd/network/20-x.network", "[Match]\n" + key + "=" + mac + "\n");
+    return FindOwnerOf(unit, kPortB);
+  };
+  const auto find_profile = [&](const std::string& mac) {
+    profile.AddFile("/etc/NetworkManager/system-connections/x",
+                    "[connection]\ntype=ethernet\n[ethernet]\nmac-address=" + mac + "\n");
+    return FindOwnerOf(profile, kPortB);
+  };
+  for (const char* key : {"MACAddress", "PermanentMACAddress"}) {
+    EXPECT_EQ(find_unit(key, "02:53:50:00:01:04"), "none") << key;
+    EXPECT_EQ(find_unit(key, "02:53:50:00:01:05"), "/etc/systemd/network/20-x.network") << key;
+  }
+  EXPECT_EQ(find_profile("02:53:50:00:01:04"), "none");
+  EXPECT_EQ(find_profile("02:53:50:00:01:05"), "/etc/NetworkManager/system-connections/x");
+}
+
+TEST(NetplanPortOwner, AnAddressThatAPortWasGivenCountsForNetworkd) {
+  test::PairScenario scenario = MakeManaged();
+  LinkFact& link = scenario.facts.links.at(kPortA);
+  link.permanent_mac = std::exchange(link.mac, "02:00:00:00:00:77");
+  const std::string path = "/etc/systemd/network/20-x.network";
+  scenario.AddFile(path, "[Match]\nMACAddress=02:00:00:00:00:77\n");
+  EXPECT_EQ(FindOwnerOf(scenario), path);
+  scenario.AddFile(path, "[Match]\nPermanentMACAddress=02:00:00:00:00:77\n");
+  EXPECT_EQ(FindOwnerOf(scenario), "none");
 }
 
 TEST(NetplanPortOwner, WhatNetplanGeneratesIsNoOwner) {

@@ -185,7 +185,7 @@ TEST(Host, LinksHaveAddressesStateAndManager) {
       .admin_up = true,
       .carrier = false,
       .operstate = "DOWN",
-      .ipv4 = {*ParseIpv4Prefix("10.9.9.9/32"), *ParseIpv4Prefix("192.168.177.1/24")},
+      .ipv4 = {*ParseIpv4Prefix("192.168.177.1/24"), *ParseIpv4Prefix("10.9.9.9/32")},
       .manager = LinkManager::kNetworkManager,
       .phys_port_name = "p1"};
   const LinkFact down{.mac = "02:53:50:00:01:05", .mtu = 1500, .operstate = "DOWN"};
@@ -194,6 +194,19 @@ TEST(Host, LinksHaveAddressesStateAndManager) {
   EXPECT_EQ(facts.links.at("enP2p1s0f1np1"), down);
   EXPECT_EQ(facts.links.size(), 4U);
   EXPECT_EQ(facts.network.links, Observed<int>(4));
+}
+
+// As `ip` shows a member of a bond whose own address is another one.
+TEST(Host, ABondsMemberHasItsOwnHardwareAddressBesidesTheBonds) {
+  ProbeReply reply = Reply();
+  reply.commands["host.ip"].out = R"([
+{"ifname":"enp1s0f1np1","address":"02:53:50:00:01:04","master":"bond0"},
+{"ifname":"enP2p1s0f1np1","address":"02:53:50:00:01:04","permaddr":"02:53:50:00:01:05",
+ "master":"bond0"}])";
+  const NodeFacts facts = Facts(reply);
+  EXPECT_EQ(facts.links.at("enp1s0f1np1").permanent_mac, "");
+  EXPECT_EQ(facts.links.at("enP2p1s0f1np1").mac, "02:53:50:00:01:04");
+  EXPECT_EQ(facts.links.at("enP2p1s0f1np1").permanent_mac, "02:53:50:00:01:05");
 }
 
 TEST(Host, SessionInterfaceIsTheOneThatHoldsTheSessionsAddress) {

@@ -172,6 +172,21 @@ TEST(NetplanForeign, EveryWayToNameAnInterfaceCounts) {
               ElementsAre(kPort0));
 }
 
+// netplan and NetworkManager go by it, also while several ports show that of their bond.
+TEST(NetplanForeign, AMatchByMacMeansThePortsOwnAddressNotThatOfItsBond) {
+  test::PairScenario scenario = MakeForeignFile();
+  LinkFact& second = scenario.facts.links.at(kBoth[1]);
+  second.permanent_mac = second.mac;
+  second.mac = scenario.facts.links.at(kBoth[0]).mac;
+  const auto claimed = [&](const std::string& mac) {
+    scenario.AddFile("/etc/netplan/70-x.yaml",
+                     "network: {ethernets: {x: {match: {macaddress: '" + mac + "'}}}}\n");
+    return ReadForeignTree(scenario.facts, kBoth).claims.at(0).netdevs;
+  };
+  EXPECT_THAT(claimed("02:53:50:00:01:04"), ElementsAre(kBoth[0]));
+  EXPECT_THAT(claimed("02:53:50:00:01:05"), ElementsAre(kBoth[1]));
+}
+
 TEST(NetplanForeign, OtherInterfacesDoNotCount) {
   for (const char* yaml :
        {"", "network:\n", "network: {version: 2}", "network: [1]", "other: {enp1s0f1np1: {}}",

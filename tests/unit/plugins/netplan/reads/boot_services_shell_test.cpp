@@ -382,6 +382,17 @@ TEST_F(BootServicesScript, OfIfupdownAnIfaceOrACommandOfAPortCounts) {
             "network/interfaces enP7s7:3\nnetwork/interfaces.d/fabric enP2p1s0f1np1:3\n");
 }
 
+TEST_F(BootServicesScript, ARuleOfUdevByMacIsForThePortThatHasTheAddressItself) {
+  Put("nets/enP7s7/address", "02:53:50:00:01:04\n");  // of their bond
+  Put("nets/enp1s0f1np1/address", "02:53:50:00:01:04\n");
+  Put("nets/enP7s7/bonding_slave/perm_hwaddr", "02:53:50:00:01:05\n");
+  Put("nets/enp1s0f1np1/bonding_slave/perm_hwaddr", "02:53:50:00:01:04\n");
+  Put("etc/udev/rules.d/10-mac.rules",
+      "ATTR{address}==\"02:53:50:00:01:04\", NAME=\"a\"\n"
+      "ATTR{address}==\"02:53:50:00:01:05\", NAME=\"b\"\n");
+  EXPECT_EQ(ReadHooks(), "udev/rules.d/10-mac.rules enP7s7:2 enp1s0f1np1:1\n");
+}
+
 TEST_F(BootServicesScript, RulesOfUdevAreFoundByNameMacAndPciAddress) {
   Put("nets/enp1s0f1np1/address", "02:53:50:00:01:04\n");
   const std::string at = "etc/udev/rules.d/";
