@@ -15,8 +15,11 @@ namespace {
 constexpr std::uint32_t kFirstProposal = 0xC0A8B100;  // 192.168.177.0
 constexpr std::uint32_t kLastProposal = 0xC0A8FE00;   // 192.168.254.0
 constexpr std::uint32_t kFirstFallback = 0x0AB10000;  // 10.177.0.0
+constexpr std::uint32_t kEndOfFallback = 0x0B000000;  // 11.0.0.0
 constexpr std::uint32_t kStep = 256;                  // addresses of a /24
 constexpr int kProposedLength = 24;
+constexpr int kShortestProposal = 16;
+constexpr int kLargestProposedId = 65534;  // the last one of such a subnet
 // NCCL distinguishes cables by this many bits.
 constexpr int kLengthForCables = 24;
 // Shorter ones are routes to everything, as a VPN sets them.
@@ -24,6 +27,7 @@ constexpr int kShortestNetwork = 8;
 // What a manifest can have.
 constexpr int kShortestSubnet = 8;
 constexpr int kLongestSubnet = 30;
+constexpr int kLargestId = 16777214;
 constexpr int kDefaultMtu = 9000;
 constexpr std::int64_t kMostUsualId = 254;          // in a /24
 constexpr Ipv4Prefix kLinkLocal{{0xA9FE0000}, 16};  // RFC 3927
@@ -37,6 +41,10 @@ const LinkFact* FindLink(const ClusterFacts& facts, const NodeName& node,
 }
 
 bool OverlapsLinkLocal(const Ipv4Prefix& address) { return kLinkLocal.Overlaps(address); }
+
+std::uint32_t GetHostNumber(const Ipv4Prefix& address) {
+  return address.address.bits - address.Network().address.bits;
+}
 
 // The one address of a port that a manifest can keep, or why there is none.
 struct PortAddress {
@@ -57,7 +65,7 @@ PortAddress FindAddress(const ClusterFacts& facts, const NodeName& node,
       return {.why = fmt::format("has {}, and a subnet has a length from {} to {}", ToString(only),
                                  kShortestSubnet, kLongestSubnet)};
     }
-    const std::uint32_t number = only.address.bits - only.Network().address.bits;
+    const std::uint32_t number = GetHostNumber(only);
     if (number == 0 || number > only.HostCount()) {
       return {.why = fmt::format("has {}, which is no host's address", ToString(only))};
     }
@@ -73,8 +81,16 @@ PortAddress FindAddress(const ClusterFacts& facts, const NodeName& node,
 
 class AddressFinder {
  public:
-  AddressFinder(const ClusterSpec& hosts, const ClusterFacts& facts, RailCabling cabling)
-      : hosts_(hosts), facts_(facts), cabling_(cabling) {
+  // `largest_id`: of the host numbers that stay.
+  AddressFinder(const ClusterSpec& hosts, const std::vector<FoundRail>& rails,
+                const ClusterFacts& facts, RailCabling cabling, const std::map<NodeName, int>& ids,
+                int largest_id)
+      : hosts_(hosts),
+        rails_(rails),
+        facts_(facts),
+        cabling_(cabling),
+        largest_id_(largest_id),
+        found_{.ids = ids} {
     for (const auto& [node, one] : facts.nodes) {
       for (const auto& [netdev, link] : one.links) {
         for (const Ipv4Prefix& address : link.ipv4) used_.insert(address.Network());
@@ -85,26 +101,26 @@ class AddressFinder {
     }
   }
 
-  FoundAddresses Find(const std::vector<FoundRail>& rails) {
+  FoundAddresses Find() {
     std::vector<std::string> whys;  // by rail; empty: its subnet stays
-    for (const FoundRail& rail : rails) whys.push_back(TryToKeep(rail));
-    if (cabling_ == RailCabling::kPair) KeepLinkLocal(rails, whys);
+    for (const FoundRail& rail : rails_) whys.push_back(TryToKeep(rail));
+    if (cabling_ == RailCabling::kPair) KeepLinkLocal(whys);
     FillIds(whys);
     ReplaceSmall(whys);
-    for (std::size_t i = 0; i < rails.size(); ++i) {
+    for (std::size_t i = 0; i < rails_.size(); ++i) {
       if (whys[i].empty()) {
-        const bool is_link_local = found_.link_local && i + 1 == rails.size();
-        if (!is_link_local) AddMissing(i, rails[i]);
-        AddLeases(i, rails[i]);
+        const bool is_link_local = found_.link_local && i + 1 == rails_.size();
+        if (!is_link_local) AddMissing(i, rails_[i]);
+        AddLeases(i, rails_[i]);
         continue;
       }
       found_.subnets[i] = FindFree();
       found_.gaps.push_back(fmt::format("rail{}: {}; {} is free and takes its place{}", i, whys[i],
-                                        ToString(found_.subnets[i]), DescribeMoves(i, rails[i])));
+                                        ToString(found_.subnets[i]), DescribeMoves(i, rails_[i])));
     }
-    OfferOneTwin(rails, whys);
-    FindMtu(rails);
-    FindLiveOnly(rails);
+    OfferOneTwin(whys);
+    FindMtu();
+    FindLiveOnly();
     return std::move(found_);
   }
 
@@ -126,7 +142,7 @@ class AddressFinder {
         return fmt::format("its ports are in {} and {}", ToString(*network), ToString(own));
       }
       network = own;
-      ids[node] = static_cast<int>(port.address->address.bits - own.address.bits);
+      ids[node] = static_cast<int>(GetHostNumber(*port.address));
     }
     if (!network) return missing.empty() ? "it has no port" : missing;
     if (std::string why = ExplainSubnet(*network); !why.empty()) return why;
@@ -207,13 +223,29 @@ class AddressFinder {
     return netdevs;
   }
 
+  bool HasOnSomeRail(const NodeName& node, int id) const {
+    return std::any_of(rails_.begin(), rails_.end(), [&](const FoundRail& rail) {
+      const auto netdev = rail.netdevs.find(node);
+      if (netdev == rail.netdevs.end()) return false;
+      const auto address = FindAddress(facts_, node, netdev->second).address;
+      return address && GetHostNumber(*address) == static_cast<std::uint32_t>(id);
+    });
+  }
+
   // Why the nodes cannot have these host numbers, by node; empty: they can.
   std::string ExplainNumbers(const std::map<NodeName, int>& ids) const {
     for (const auto& [node, id] : ids) {
+      if (id > largest_id_) {
+        return fmt::format(
+            "{} has host number {} there, and a subnet that is proposed has at most {}", node, id,
+            largest_id_);
+      }
       const auto known = found_.ids.find(node);
       if (known != found_.ids.end() && known->second != id) {
-        return fmt::format("{} has host number {} there and {} on another rail", node, id,
-                           known->second);
+        return fmt::format("{} has host number {} there and {}", node, id,
+                           HasOnSomeRail(node, known->second)
+                               ? fmt::format("{} on another rail", known->second)
+                               : fmt::format("gets {}", known->second));
       }
       for (const auto* others : {&found_.ids, &ids}) {
         for (const auto& [other, taken] : *others) {
@@ -227,14 +259,21 @@ class AddressFinder {
   }
 
   // The last rail, where the nodes choose its addresses and those of all others stay.
-  void KeepLinkLocal(const std::vector<FoundRail>& rails, std::vector<std::string>& whys) {
+  void KeepLinkLocal(std::vector<std::string>& whys) {
     const bool others_stay = std::all_of(whys.begin(), whys.end() - (whys.empty() ? 0 : 1),
                                          [](const std::string& why) { return why.empty(); });
-    if (rails.size() < 2 || !others_stay) return;
-    for (const auto& [node, netdev] : rails.back().netdevs) {
+    if (rails_.size() < 2 || !others_stay) return;
+    for (const auto& [node, netdev] : rails_.back().netdevs) {
       const LinkFact* link = FindLink(facts_, node, netdev);
       if (link == nullptr || link->ipv4.size() != 1 || !OverlapsLinkLocal(link->ipv4.front()))
         return;
+    }
+    // The plan would block every port.
+    for (const NodeSpec& node : hosts_.nodes) {
+      if (std::string why = ExplainOtherUse(kLinkLocal, node); !why.empty()) {
+        whys.back() = std::move(why);
+        return;
+      }
     }
     found_.link_local = true;
     found_.subnets.back() = kLinkLocal;
@@ -303,17 +342,17 @@ class AddressFinder {
   }
 
   // Where every address is on one twin of each cage, and stays.
-  void OfferOneTwin(const std::vector<FoundRail>& rails, const std::vector<std::string>& whys) {
+  void OfferOneTwin(const std::vector<std::string>& whys) {
     for (const std::size_t used : {std::size_t{0}, std::size_t{1}}) {
       std::vector<std::string> subnets;
       bool is_alone = true;
       bool has_other = false;
-      for (std::size_t i = 0; i < rails.size(); ++i) {
-        if (rails[i].twin == used) {
+      for (std::size_t i = 0; i < rails_.size(); ++i) {
+        if (rails_[i].twin == used) {
           is_alone &= whys[i].empty();
           subnets.push_back(ToString(found_.subnets[i]));
         } else {
-          is_alone &= !whys[i].empty() && HasNoAddress(rails[i]);
+          is_alone &= !whys[i].empty() && HasNoAddress(rails_[i]);
           has_other = true;
         }
       }
@@ -374,20 +413,31 @@ class AddressFinder {
     return !is_used;
   }
 
-  // Where even the last one is in use, the plan says so.
-  Ipv4Prefix FindFree() {
-    for (std::uint32_t bits = kFirstProposal; bits <= kLastProposal; bits += kStep) {
-      if (TakeIfFree({{bits}, kProposedLength})) return {{bits}, kProposedLength};
-    }
-    for (std::uint32_t bits = kFirstFallback; bits < kFirstFallback + 255 * kStep; bits += kStep) {
-      if (TakeIfFree({{bits}, kProposedLength})) return {{bits}, kProposedLength};
-    }
-    return {{kFirstFallback + 255 * kStep}, kProposedLength};
+  // Of a subnet with an address for every node: a /24, or a larger one for a high host number.
+  int ComputeProposedLength() const {
+    std::int64_t most = 0;
+    for (const auto& [node, id] : found_.ids) most = std::max<std::int64_t>(most, id);
+    int length = kProposedLength;
+    while (length > kShortestProposal && most > Ipv4Prefix{{}, length}.HostCount()) --length;
+    return length;
   }
 
-  void FindMtu(const std::vector<FoundRail>& rails) {
+  // Where even the last one is in use, the plan says so.
+  Ipv4Prefix FindFree() {
+    const int length = ComputeProposedLength();
+    for (std::uint32_t bits = kFirstProposal; bits <= kLastProposal; bits += kStep) {
+      if (length == kProposedLength && TakeIfFree({{bits}, length})) return {{bits}, length};
+    }
+    const std::uint32_t step = std::uint32_t{1} << (32 - length);
+    for (std::uint32_t bits = kFirstFallback; bits < kEndOfFallback; bits += step) {
+      if (TakeIfFree({{bits}, length})) return {{bits}, length};
+    }
+    return {{kEndOfFallback - step}, length};
+  }
+
+  void FindMtu() {
     std::set<int> found;
-    for (const FoundRail& rail : rails) {
+    for (const FoundRail& rail : rails_) {
       for (const auto& [node, netdev] : rail.netdevs) {
         if (const LinkFact* link = FindLink(facts_, node, netdev)) found.insert(link->mtu);
       }
@@ -402,9 +452,9 @@ class AddressFinder {
   }
 
   // Of a node, the bonds and bridges of its ports that no network manager has.
-  void FindLiveMasters(const NodeName& node, const std::vector<FoundRail>& rails) {
+  void FindLiveMasters(const NodeName& node) {
     std::set<std::string> masters;
-    for (const FoundRail& rail : rails) {
+    for (const FoundRail& rail : rails_) {
       const auto port = rail.netdevs.find(node);
       const LinkFact* link =
           port == rail.netdevs.end() ? nullptr : FindLink(facts_, node, port->second);
@@ -420,12 +470,12 @@ class AddressFinder {
     }
   }
 
-  void FindLiveOnly(const std::vector<FoundRail>& rails) {
+  void FindLiveOnly() {
     for (const NodeSpec& spec : hosts_.nodes) {
       const NodeName& node = spec.name;
-      FindLiveMasters(node, rails);
+      FindLiveMasters(node);
       std::vector<std::string> live;
-      for (const FoundRail& rail : rails) {
+      for (const FoundRail& rail : rails_) {
         const auto port = rail.netdevs.find(node);
         if (port == rail.netdevs.end() || !FindAddress(facts_, node, port->second).address)
           continue;
@@ -441,17 +491,34 @@ class AddressFinder {
   }
 
   const ClusterSpec& hosts_;
+  const std::vector<FoundRail>& rails_;
   const ClusterFacts& facts_;
   RailCabling cabling_;
+  int largest_id_;
   std::set<Ipv4Prefix> used_ = {};
-  FoundAddresses found_ = {};
+  FoundAddresses found_;
 };
+
+bool HasAddressForAll(const FoundAddresses& found) {
+  const std::size_t subnets = found.subnets.size() - (found.link_local ? 1 : 0);
+  for (std::size_t i = 0; i < subnets; ++i) {
+    for (const auto& [node, id] : found.ids) {
+      if (static_cast<std::uint32_t>(id) > found.subnets[i].HostCount()) return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace
 
 FoundAddresses FindAddresses(const ClusterSpec& hosts, const std::vector<FoundRail>& rails,
-                             const ClusterFacts& facts, RailCabling cabling) {
-  return AddressFinder(hosts, facts, cabling).Find(rails);
+                             const ClusterFacts& facts, RailCabling cabling,
+                             const std::map<NodeName, int>& ids) {
+  const auto find = [&](int largest_id) {
+    return AddressFinder(hosts, rails, facts, cabling, ids, largest_id).Find();
+  };
+  FoundAddresses found = find(kLargestId);
+  return HasAddressForAll(found) ? found : find(kLargestProposedId);
 }
 
 }  // namespace reconciler

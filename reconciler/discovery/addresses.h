@@ -36,8 +36,11 @@ struct FoundAddresses {
 
 // A rail keeps its subnet where all addresses of its ports are in it, no other rail and no
 // interface but ports of cages is, and the host numbers are those of the rails before. The others
-// get a /24 that no node has an address in or a route to.
+// get a /24 that no node has an address in or a route to, or up to a /16 where a host number needs
+// it; then a rail whose numbers no /16 has keeps nothing. `ids`: the numbers that were found with
+// the rails in another order; they stay.
 FoundAddresses FindAddresses(const ClusterSpec& hosts, const std::vector<FoundRail>& rails,
-                             const ClusterFacts& facts, RailCabling cabling);
+                             const ClusterFacts& facts, RailCabling cabling,
+                             const std::map<NodeName, int>& ids = {});
 
 }  // namespace reconciler

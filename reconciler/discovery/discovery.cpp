@@ -110,7 +110,8 @@ class Finder {
     is_ring_ = IsRing();
     if (is_ring_) {
       OrderAsRing();
-      addresses_ = FindAddresses(hosts_, ListRails(), named.facts, GetCabling());
+      // With the numbers that make it one: another first rail might lead to others.
+      addresses_ = FindAddresses(hosts_, ListRails(), named.facts, GetCabling(), addresses_.ids);
     }
     managed_ = FindManaged(hosts_, MakeFabric(ListRails()), named.facts, plugins);
   }

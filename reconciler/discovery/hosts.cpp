@@ -155,12 +155,14 @@ FoundHost MakeHost(HostRecord machine, const std::string& pattern, const std::st
   return host;
 }
 
+// Addresses by their numbers, and names after them: a name may begin with a digit.
 void SortByAddress(std::vector<FoundHost>& hosts) {
-  std::sort(hosts.begin(), hosts.end(), [](const FoundHost& a, const FoundHost& b) {
-    const auto left = ParseIpv4(a.address);
-    const auto right = ParseIpv4(b.address);
-    return left && right ? *left < *right : a.address < b.address;
-  });
+  const auto key = [](const FoundHost& host) {
+    const auto ipv4 = ParseIpv4(host.address);
+    return std::tuple(!ipv4, ipv4.value_or(Ipv4Address{}), host.address);
+  };
+  std::sort(hosts.begin(), hosts.end(),
+            [&](const FoundHost& a, const FoundHost& b) { return key(a) < key(b); });
 }
 
 }  // namespace

@@ -44,15 +44,30 @@ std::size_t GetPlace(const ClusterSpec& cluster, const NodeName& node) {
   return static_cast<std::size_t>(found - cluster.nodes.begin());
 }
 
-// One end that hears the other is enough: the other may have no address to answer from.
-void FindCables(const ClusterSpec& cluster, const CageViews& cages, FoundTopology& found) {
+// One end that hears the other is enough: the other may have no address to answer from. Returns the
+// cages of cables from a node to itself.
+std::set<CageId> FindCables(const ClusterSpec& cluster, const CageViews& cages,
+                            FoundTopology& found) {
+  std::set<CageId> looped;
   std::set<std::array<CageId, 2>> seen;
+  const auto place = [&](const CageId& one) {
+    return std::tuple(GetPlace(cluster, one.node), one.cage);
+  };
   for (const auto& [id, cage] : cages) {
     if (IsOnSwitch(cage) || IsHeardBySwitch(cages, id)) continue;
     for (const CageId& other : cage.neighbours.cages) {
       std::array<CageId, 2> ends = {id, other};
-      if (GetPlace(cluster, other.node) < GetPlace(cluster, id.node)) std::swap(ends[0], ends[1]);
-      if (seen.insert(ends).second) found.cables.push_back(ends);
+      if (place(other) < place(id)) std::swap(ends[0], ends[1]);
+      if (!seen.insert(ends).second) continue;
+      if (id.node != other.node) {
+        found.cables.push_back(ends);
+        continue;
+      }
+      looped.insert(ends.begin(), ends.end());
+      found.gaps.push_back(
+          fmt::format("one cable has both ends in {}, its {} and its {}: it leads "
+                      "to no other node",
+                      id.node, FormatCageNoun(ends[0]), FormatCageNoun(ends[1])));
     }
   }
   std::sort(found.cables.begin(), found.cables.end(), [&](const auto& one, const auto& other) {
@@ -62,6 +77,7 @@ void FindCables(const ClusterSpec& cluster, const CageViews& cages, FoundTopolog
     };
     return key(one) < key(other);
   });
+  return looped;
 }
 
 // What the manifest would not say.
@@ -123,7 +139,7 @@ void GuessCages(const ClusterSpec& cluster, const CageViews& cages, FoundTopolog
 FoundTopology FindTopology(const ClusterSpec& cluster, const CageViews& cages) {
   FoundTopology found;
   FindOnSwitch(cluster, cages, found);
-  FindCables(cluster, cages, found);
+  const std::set<CageId> looped = FindCables(cluster, cages, found);
   FindStrangers(cages, found);
   if (!found.on_switch.empty()) {
     for (const auto& [one, other] : found.cables) {
@@ -137,8 +153,10 @@ FoundTopology FindTopology(const ClusterSpec& cluster, const CageViews& cages) {
     FindNodesApart(cluster, found);
     return found;
   }
-  GuessCages(cluster, cages, found);
-  for (const auto& [id, cage] : cages) {
+  CageViews rest = cages;
+  for (const CageId& id : looped) rest.erase(id);
+  GuessCages(cluster, rest, found);
+  for (const auto& [id, cage] : rest) {
     found.gaps.push_back(fmt::format("{}: {}, so that no cable was found", DescribeCage(id),
                                      DescribeState(cage.state)));
   }

@@ -145,6 +145,27 @@ TEST(Discover, ALinkLocalRailThatNoManifestCanSayGetsASubnet) {
   EXPECT_EQ(find_gap(both), "rail0: spark-1 enp1s0f1np1 " + local);
 }
 
+// The plan would block every port, since a link-local address does not show which way leads to it.
+TEST(Discover, ALinkLocalRailGetsASubnetWhereAnotherInterfaceHasSuchAddressesToo) {
+  Hosts hosts = MakePair();
+  for (int number : {1, 2}) {
+    hosts.Address(number, "p1", 0, fmt::format("192.168.100.{}/24", number));
+    hosts.Address(number, "p1", 1, fmt::format("169.254.7.{}/16", number));
+  }
+  Hosts by_route = hosts;
+  hosts.At(2).links["wlP9s9"].ipv4 = {*ParseIpv4Prefix("169.254.5.5/16")};
+  by_route.At(2).network.routes =
+      std::vector<RouteFact>{{*ParseIpv4Prefix("169.254.0.0/16"), "usb0"}};
+  const std::string end =
+      ", and each rail needs a subnet that nothing else uses; 192.168.177.0/24 is free and takes "
+      "its place";
+  EXPECT_EQ(hosts.Find().gaps.front(),
+            "rail1: 169.254.0.0/16 overlaps 169.254.5.5/16 of spark-2's wlP9s9" + end);
+  EXPECT_EQ(Load(hosts.Find()).fabric.subnets.size(), 2u);
+  EXPECT_EQ(by_route.Find().gaps.front(),
+            "rail1: 169.254.0.0/16 overlaps 169.254.0.0/16, which spark-2 reaches over usb0" + end);
+}
+
 constexpr const char* kDropIn = "/etc/sysctl.d/60-spark-reconcile.conf";
 
 // As an apply leaves a pair whose addresses are in 192.168.177.0/24 and .178.0/24.
@@ -513,6 +534,38 @@ TEST(Discover, ASubnetKeepsItsLengthWhereItsAddressesAreEnough) {
   EXPECT_EQ(ToString(Load(discovery).fabric.subnets.at(0)), "10.0.12.0/30");
 }
 
+TEST(Discover, ASubnetThatIsProposedHasAnAddressForEveryHostNumber) {
+  Hosts hosts = MakePair();
+  hosts.Address(1, "p1", 0, "10.0.1.44/16");
+  hosts.Address(2, "p1", 0, "10.0.1.45/16");
+  const Discovery discovery = hosts.Find();
+  const ClusterSpec spec = Load(discovery);
+  EXPECT_EQ(ToString(spec.fabric.subnets.at(0)), "10.0.0.0/16");
+  EXPECT_EQ(ToString(spec.fabric.subnets.at(1)), "10.177.0.0/23");
+  EXPECT_EQ(spec.nodes.at(1).id, 301);
+}
+
+TEST(Discover, HostNumbersThatNoProposedSubnetHasAreKeptOnlyWhereNoneIsNeeded) {
+  Hosts hosts = MakePair();
+  hosts.Address(1, "p1", 0, "10.1.2.3/10");
+  hosts.Address(2, "p1", 0, "10.1.2.4/10");
+  Hosts both = hosts;
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(
+      discovery.gaps,
+      ElementsAre("rail0: spark-1 has host number 66051 there, and a subnet that is proposed has "
+                  "at most 65534; 192.168.177.0/24 is free and takes its place: spark-1 "
+                  "enp1s0f1np1 10.1.2.3 → 192.168.177.1, spark-2 enp1s0f1np1 10.1.2.4 → "
+                  "192.168.177.2",
+                  "rail1: spark-1 enP2p1s0f1np1 has no address; 192.168.178.0/24 is free and takes "
+                  "its place"));
+  EXPECT_EQ(Load(discovery).nodes.at(1).id, 2);
+  both.Address(1, "p1", 1, "10.65.2.3/10");
+  both.Address(2, "p1", 1, "10.65.2.4/10");
+  EXPECT_THAT(both.Find().gaps, IsEmpty());
+  EXPECT_EQ(Load(both.Find()).nodes.at(1).id, 66052);
+}
+
 TEST(Discover, ASubnetWithoutAnAddressForANumberOfAnotherRailIsReplaced) {
   Hosts hosts = MakePair();
   hosts.Address(1, "p1", 0, "10.0.12.1/24");
@@ -578,6 +631,67 @@ TEST(Discover, ARingIsFoundInTheOrderOfItsNumbers) {
   EXPECT_EQ(spec.fabric.topology, Topology::kRing);
   EXPECT_EQ(ToString(spec.fabric.subnets.at(2)), "192.168.179.0/24");
   EXPECT_EQ(ToString(spec.fabric.subnets.at(4)), "192.168.181.0/24");
+}
+
+// spark-3 has one number on the cable to spark-1 and another one on that to spark-2, which comes
+// second in a ring, and would turn the order of the numbers round.
+TEST(Discover, ARingKeepsTheNumbersThatMakeItOne) {
+  Hosts hosts(3);
+  hosts.cabled.Plug(1, "p0", 2, "p1");
+  hosts.cabled.Plug(2, "p0", 3, "p1");
+  hosts.cabled.Plug(3, "p0", 1, "p1");
+  hosts.AddressBoth(1, "p0", 177, 10);
+  hosts.AddressBoth(2, "p1", 177, 20);
+  hosts.AddressBoth(2, "p0", 179, 20);
+  hosts.AddressBoth(3, "p1", 179, 15);
+  hosts.AddressBoth(3, "p0", 181, 30);
+  hosts.AddressBoth(1, "p1", 181, 10);
+  const Discovery discovery = hosts.Find();
+  const ClusterSpec spec = Load(discovery);
+  EXPECT_EQ(spec.fabric.topology, Topology::kRing);
+  EXPECT_EQ(spec.nodes.at(0).id, 10);
+  EXPECT_EQ(spec.nodes.at(1).id, 20);
+  EXPECT_EQ(spec.nodes.at(2).id, 30);
+  EXPECT_EQ(ToString(spec.fabric.subnets.at(0)), "192.168.177.0/24");
+  EXPECT_EQ(ToString(spec.fabric.subnets.at(4)), "192.168.181.0/24");
+  ASSERT_EQ(discovery.gaps.size(), 2u);
+  EXPECT_THAT(discovery.gaps.front(),
+              HasSubstr("rail2: spark-3 has host number 15 there and 30 on another rail; "));
+}
+
+// The name of spark-3 gives it its number once that of its port is taken.
+TEST(Discover, ANumberThatARingGivesANodeIsNotSaidToBeOnAnotherRail) {
+  Hosts hosts(3);
+  hosts.cabled.Plug(1, "p0", 2, "p1");
+  hosts.cabled.Plug(2, "p0", 3, "p1");
+  hosts.cabled.Plug(3, "p0", 1, "p1");
+  hosts.AddressBoth(1, "p0", 177, 1);
+  hosts.AddressBoth(2, "p1", 177, 2);
+  hosts.AddressBoth(2, "p0", 179, 2);
+  hosts.AddressBoth(3, "p0", 181, 2);
+  hosts.AddressBoth(1, "p1", 181, 1);
+  const Discovery discovery = hosts.Find();
+  EXPECT_EQ(Load(discovery).fabric.topology, Topology::kRing);
+  EXPECT_THAT(discovery.gaps, testing::Contains(testing::StartsWith(
+                                  "rail4: spark-3 has host number 2 there and gets 3; ")));
+}
+
+TEST(Discover, ACableFromANodeToItselfIsNoneOfTheFabric) {
+  Hosts hosts(2);
+  hosts.cabled.Plug(1, "p0", 1, "p1");
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(
+      discovery.gaps,
+      ElementsAre("one cable has both ends in spark-1, its left cage and its right cage: it leads "
+                  "to no other node",
+                  "spark-2's left cage: no carrier, so that no cable was found",
+                  "spark-2's right cage: no carrier, so that no cable was found",
+                  "rail0: spark-1 enp1s0f1np1 has no address; 192.168.177.0/24 is free and takes "
+                  "its place",
+                  "rail1: spark-1 enP2p1s0f1np1 has no address; 192.168.178.0/24 is free and takes "
+                  "its place"));
+  EXPECT_THAT(discovery.manifest, HasSubstr("# no cable was found\n"));
+  EXPECT_EQ(Load(discovery).fabric.topology, Topology::kDirect);
 }
 
 TEST(Discover, TwoCablesBetweenTwoNodesAreLinks) {

@@ -101,6 +101,16 @@ TEST(FindHosts, WithoutANetworkTheSubnetOfMostMachinesIsTaken) {
               ElementsAre(Host("spark-1", "192.168.1.21"), Host("spark-2", "192.168.1.22")));
 }
 
+// By one rule for numbers and one for text, each of the three would come before another one.
+TEST(FindHosts, TheOrderIsTheSameHoweverTheyWereFound) {
+  for (const char* found : {"10.0.0.2 ssh-rsa A\n5x ssh-rsa B\n9.0.0.1 ssh-rsa C\n",
+                            "9.0.0.1 ssh-rsa C\n10.0.0.2 ssh-rsa A\n5x ssh-rsa B\n",
+                            "5x ssh-rsa B\n9.0.0.1 ssh-rsa C\n10.0.0.2 ssh-rsa A\n"}) {
+    EXPECT_THAT(ChooseHosts(ParseKnownHosts(found), "*").chosen,
+                ElementsAre(Host("", "9.0.0.1"), Host("", "10.0.0.2"), Host("5x", "5x")));
+  }
+}
+
 TEST(FindHosts, ThePatternMayNameAddresses) {
   EXPECT_THAT(
       ChooseHosts(ParseKnownHosts("192.168.1.21 ssh-rsa A\n192.168.2.1 ssh-rsa B\n"), "192.168.1.*")
