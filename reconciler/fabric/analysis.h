@@ -46,4 +46,10 @@ std::vector<NodeName> OrderRing(const ClusterSpec& cluster, const Fabric& fabric
 // 0: some step has no common rail.
 double ComputeRingPayload(const std::vector<NodeName>& order, const std::vector<PairReach>& reach);
 
+// What each of these nodes can send, in Gb/s of payload, while all send the same to all others: as
+// in a ring, or less where switches are cabled to each other. Data of all pairs of nodes on both
+// sides meet there, and a ring crosses once each way.
+double ComputeAllToAllPayload(const ClusterSpec& cluster, const Fabric& fabric,
+                              const std::vector<NodeName>& order);
+
 }  // namespace reconciler

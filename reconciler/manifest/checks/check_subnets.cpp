@@ -249,11 +249,15 @@ void CheckManagement(const std::vector<NodeView>& nodes, const std::vector<Subne
     if (!address) continue;
     for (const SubnetView& subnet : subnets) {
       if (!subnet.prefix.Contains(*address)) continue;
-      errors.Add("manifest-management-in-fabric", node.address_position,
-                 fmt::format("management address {} of node {} lies in fabric subnet {} at {}",
-                             MakePrintable(node.address), Quoted(node.name),
-                             ToString(subnet.prefix), errors.Mark(subnet.position)),
-                 "the fabric needs subnets that nothing else uses");
+      errors.Add(
+          "manifest-management-in-fabric", node.address_position,
+          fmt::format("management address {} of node {} lies in fabric subnet {} at {}",
+                      MakePrintable(node.address), Quoted(node.name), ToString(subnet.prefix),
+                      errors.Mark(subnet.position)),
+          // An apply that changed such a port would cut off its own session.
+          "the fabric needs subnets that nothing else uses; if a port of the fabric has this "
+          "address, write the node's address on another network, such as RJ45 or Wi-Fi: an "
+          "apply changes that port");
       break;
     }
   }

@@ -104,21 +104,45 @@ void CompareFindings(const Report& before, const Report& after, ReportComparison
   }
 }
 
+// Whether the report knows that part of the cluster: a node, a peer, a rail or a level may be new.
+bool Covers(const Report& report, const Check& check) {
+  return std::any_of(report.checks.begin(), report.checks.end(), [&check](const Check& other) {
+    return other.level == check.level && other.from == check.from &&
+           (check.to.empty() || other.to == check.to) &&
+           (!check.rail || other.rail == check.rail) && IsMeasured(other.outcome);
+  });
+}
+
+// Of NCCL's data the rail is what was found: a check that passes names none.
+std::string FormatKey(const Check& check) {
+  Check named = check;
+  if (check.level == VerifyLevel::kNccl) named.rail.reset();
+  return FormatCheck(named);
+}
+
+// Of a check that the later report does not have. What verify notices only where it is wrong has
+// none once it is well: many warnings, and of the failures these.
+bool HasHealed(const Check& then, const Report& after) {
+  const bool is_noticed_where_wrong =
+      then.symptom == Symptom::kInfiniBand || then.symptom == Symptom::kNeighbourWrong;
+  return then.outcome == Outcome::kWarn || (is_noticed_where_wrong && Covers(after, then));
+}
+
 void CompareChecks(const Report& before, const Report& after, ReportComparison& comparison) {
   std::map<std::pair<VerifyLevel, std::string>, const Check*> now;
-  for (const Check& check : after.checks) now[{check.level, FormatCheck(check)}] = &check;
+  for (const Check& check : after.checks) now[{check.level, FormatKey(check)}] = &check;
   for (const Check& then : before.checks) {
     const std::string what = FormatCheck(then);
-    const auto found = now.find({then.level, what});
+    const auto found = now.find({then.level, FormatKey(then)});
     if (found != now.end() && IsMeasured(found->second->outcome)) {
       if (IsWorse(found->second->outcome, then.outcome)) {
-        comparison.deteriorated.push_back({what, then.outcome, found->second->outcome});
+        comparison.deteriorated.push_back(
+            {FormatCheck(*found->second), then.outcome, found->second->outcome});
       }
       continue;
     }
-    // A figure is compared as one. What is only noticed where it is wrong has no check once it is
-    // well.
-    const bool has_healed = found == now.end() && then.outcome == Outcome::kWarn;
+    const bool has_healed = found == now.end() && HasHealed(then, after);
+    // A figure is compared as one.
     if (IsMeasured(then.outcome) && !then.gbps && !has_healed) {
       comparison.not_measured.push_back(what);
     }
@@ -127,19 +151,10 @@ void CompareChecks(const Report& before, const Report& after, ReportComparison& 
 
 // A container has another id after each start.
 std::string FormatLastingName(const Check& check) {
-  if (!check.what.starts_with("container")) return FormatCheck(check);
+  if (!check.what.starts_with("container")) return FormatKey(check);
   Check named = check;
   named.subject.clear();
-  return FormatCheck(named);
-}
-
-// Whether the report knows that part of the cluster: a node, a peer, a rail or a level may be new.
-bool Covers(const Report& report, const Check& check) {
-  return std::any_of(report.checks.begin(), report.checks.end(), [&check](const Check& other) {
-    return other.level == check.level && other.from == check.from &&
-           (check.to.empty() || other.to == check.to) &&
-           (!check.rail || other.rail == check.rail) && IsMeasured(other.outcome);
-  });
+  return FormatKey(named);
 }
 
 bool IsNamedBy(const Finding& finding, const Check& check) {

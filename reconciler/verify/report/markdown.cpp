@@ -75,7 +75,7 @@ std::string RenderMarkdown(const Report& report) {
     for (const Finding& finding : report.findings) text += RenderFinding(finding);
   }
   text += RenderWrites(report);
-  if (report.nccl) text += "## NCCL\n\n```text\n" + FormatNccl(*report.nccl) + "```\n\n";
+  if (report.nccl) text += "## NCCL\n\n```text\n" + FormatNccl(report) + "```\n\n";
   return text + RenderLevels(report);
 }
 

@@ -236,7 +236,7 @@ std::string RenderReport(const Report& report, std::size_t columns) {
     text += FormatMatrix(logins, "ssh");
   }
   text += FormatWrites(report);
-  if (report.nccl) text += FormatNccl(*report.nccl);
+  if (report.nccl) text += FormatNccl(report);
   if (!report.findings.empty()) {
     text += "findings\n";
     for (const Finding& finding : report.findings) text += FormatFinding(finding, widest);

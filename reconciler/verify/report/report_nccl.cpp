@@ -9,6 +9,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/model/fabric.h"
+#include "reconciler/verify/report/invalid.h"
 
 namespace reconciler {
 namespace {
@@ -90,22 +91,28 @@ std::string FormatHead(const NcclSummary& summary) {
   return text + "\n";
 }
 
-// One line per test, the two placements of it side by side.
-std::string FormatFigures(const std::vector<NcclFigure>& figures) {
+// Whether they are one test in its two placements, which share a line.
+bool AreOneTest(const NcclFigure& figure, const NcclFigure& in_place) {
+  return !figure.in_place && in_place.in_place && in_place.collective == figure.collective &&
+         in_place.bytes == figure.bytes && in_place.type == figure.type;
+}
+
+std::string FormatFigures(const Report& report) {
+  const std::vector<NcclFigure>& figures = report.nccl->figures;
   if (figures.empty()) return {};
   std::string text = fmt::format("  {:<14} {:>8} {:<8} {:>11} {:>11} {:>9} {:>9}\n", "collective",
                                  "size", "type", "µs", "µs, 95 %", "GB/s", "in place");
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const NcclFigure& figure = figures[i];
-    const bool both = i + 1 < figures.size() && !figure.in_place && figures[i + 1].in_place &&
-                      figures[i + 1].collective == figure.collective &&
-                      figures[i + 1].bytes == figure.bytes && figures[i + 1].type == figure.type;
+    const bool both = i + 1 < figures.size() && AreOneTest(figure, figures[i + 1]);
+    const std::string own = FormatBusBandwidth(report, figure);
     std::string line =
-        fmt::format("  {:<14} {:>8} {:<8} {:>11.1f} {:>11.1f} {:>9} {:>9}",
-                    ToString(figure.collective), FormatSize(figure.bytes), ToString(figure.type),
-                    figure.time_us, figure.p95_us, figure.in_place ? "" : FormatShort(figure.busbw),
-                    both              ? FormatShort(figures[i + 1].busbw)
-                    : figure.in_place ? FormatShort(figure.busbw)
+        fmt::format("  {:<14} {:>8} {:<8} {:>11} {:>11} {:>9} {:>9}", ToString(figure.collective),
+                    FormatSize(figure.bytes), ToString(figure.type),
+                    FormatMicroseconds(report, figure, figure.time_us),
+                    FormatMicroseconds(report, figure, figure.p95_us), figure.in_place ? "" : own,
+                    both              ? FormatBusBandwidth(report, figures[i + 1])
+                    : figure.in_place ? own
                                       : "");
     line.erase(line.find_last_not_of(' ') + 1);
     if (both) ++i;
@@ -118,6 +125,14 @@ std::string FormatFigures(const std::vector<NcclFigure>& figures) {
 
 std::string FormatShort(double value) {
   return value < 0.1 ? fmt::format("{:.3f}", value) : fmt::format("{:#.3g}", value);
+}
+
+std::string FormatBusBandwidth(const Report& report, const NcclFigure& figure) {
+  return IsInvalid(report, figure) ? "invalid" : FormatShort(figure.busbw);
+}
+
+std::string FormatMicroseconds(const Report& report, const NcclFigure& figure, double time_us) {
+  return IsInvalid(report, figure) ? "-" : fmt::format("{:.1f}", time_us);
 }
 
 Json NcclToJson(const NcclSummary& summary) {
@@ -139,8 +154,8 @@ Json NcclToJson(const NcclSummary& summary) {
   return json;
 }
 
-std::string FormatNccl(const NcclSummary& summary) {
-  return FormatHead(summary) + FormatFigures(summary.figures) + "\n";
+std::string FormatNccl(const Report& report) {
+  return FormatHead(*report.nccl) + FormatFigures(report) + "\n";
 }
 
 }  // namespace reconciler

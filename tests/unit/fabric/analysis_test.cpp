@@ -164,6 +164,59 @@ TEST(ComputeSwitchLoads, OversubscriptionIsWhatTheCablesBetweenSwitchesCannotCar
   EXPECT_THAT(DiagnoseFabric(wide.cluster, wide.fabric), testing::Not(said));
 }
 
+// Switches in a row, `nodes` on each, and a cable of 200 Gb/s between neighbours.
+ClusterSpec SwitchesInARow(int switches, int nodes) {
+  ClusterSpec cluster = Cluster(Topology::kLeafSpine, Nodes(switches * nodes), 2);
+  for (int number = 1; number <= switches; ++number) {
+    SwitchSpec one{.name = "switch-" + std::to_string(number)};
+    for (int id = (number - 1) * nodes + 1; id <= number * nodes; ++id) {
+      one.ports.push_back({"swp" + std::to_string(id), {"spark-" + std::to_string(id), "p1"}});
+    }
+    if (number < switches) {
+      one.uplinks.push_back({"up", {"switch-" + std::to_string(number + 1), "down"}});
+    }
+    cluster.switches.push_back(one);
+  }
+  return cluster;
+}
+
+double AllToAll(const ClusterSpec& cluster) {
+  const Scenario scenario(cluster);
+  return ComputeAllToAllPayload(scenario.cluster, scenario.fabric, scenario.Order());
+}
+
+TEST(ComputeAllToAllPayload, IsTheRingsWhereNoCableIsSharedByPairs) {
+  EXPECT_THAT(AllToAll(Cluster(Topology::kDirect, Nodes(2), 2)), DoubleNear(196.1, kRounding));
+  EXPECT_THAT(AllToAll(Cluster(Topology::kSwitch, Nodes(8), 2)), DoubleNear(196.1, kRounding));
+  EXPECT_THAT(AllToAll(Ring(3)), DoubleNear(196.1, kRounding));
+  EXPECT_THAT(AllToAll(LeafSpine(8, 2, 400)), DoubleNear(196.1, kRounding));
+  EXPECT_THAT(AllToAll(SwitchesInARow(2, 1)), DoubleNear(196.1, kRounding));
+}
+
+// a nodes beside b others: a × b of the pairs go through, each with 1/(a + b - 1) of what a node
+// sends.
+TEST(ComputeAllToAllPayload, IsBoundByTheCablesBetweenSwitchesAtTheirNarrowestPlace) {
+  EXPECT_THAT(AllToAll(SwitchesInARow(2, 2)), DoubleNear(196.1 * 3 / 4, kRounding));
+  EXPECT_THAT(AllToAll(SwitchesInARow(2, 4)), DoubleNear(196.1 * 7 / 16, kRounding));
+  EXPECT_THAT(AllToAll(LeafSpine(8, 1, 200)), DoubleNear(196.1 * 7 / 16, kRounding));
+  // In the middle of the row, and not before one switch: 4 × 4 pairs and not 2 × 6.
+  EXPECT_THAT(AllToAll(SwitchesInARow(4, 2)), DoubleNear(196.1 * 7 / 16, kRounding));
+}
+
+TEST(ComputeAllToAllPayload, OfVeryManySwitchesEachIsHeldAgainstTheOthers) {
+  ClusterSpec cluster = Cluster(Topology::kLeafSpine, Nodes(40), 2);
+  for (int leaf = 1; leaf <= 20; ++leaf) {
+    SwitchSpec one{.name = "leaf-" + std::to_string(leaf)};
+    for (const int id : {2 * leaf - 1, 2 * leaf}) {
+      one.ports.push_back({"swp" + std::to_string(id), {"spark-" + std::to_string(id), "p1"}});
+    }
+    one.uplinks.push_back({"up", {"spine-1", "swp" + std::to_string(leaf)}});
+    cluster.switches.push_back(one);
+  }
+  cluster.switches.push_back({.name = "spine-1"});
+  EXPECT_THAT(AllToAll(cluster), DoubleNear(196.1 * 39 / (2 * 38), kRounding));
+}
+
 TEST(FindWeakPoints, AreTheSwitchesAndCablesWithoutWhichNodesAreAlone) {
   EXPECT_THAT(Weak(Scenario(Cluster(Topology::kDirect, {Node(1), Node(2)}, 2))),
               ElementsAre("cable spark-1.p1–spark-2.p1: spark-1 spark-2"));

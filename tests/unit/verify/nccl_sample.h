@@ -78,4 +78,16 @@ inline NcclScenario HealthyNccl(int nodes, double busbw = 21.5) {
   return scenario;
 }
 
+// The same four nodes, two on each of two switches with one cable of 200 Gb/s between them.
+inline NcclScenario HealthyNcclOverAnUplink(double busbw = 21.5) {
+  NcclScenario scenario = HealthyNccl(4, busbw);
+  scenario.cluster.fabric.topology = Topology::kLeafSpine;
+  scenario.cluster.switches = {
+      {.name = "a", .ports = {{"swp1", {"spark-1", "p1"}}, {"swp2", {"spark-2", "p1"}}}},
+      {.name = "b", .ports = {{"swp1", {"spark-3", "p1"}}, {"swp2", {"spark-4", "p1"}}}}};
+  scenario.cluster.switches.front().uplinks = {{"up", {"b", "up"}}};
+  scenario.fabric = *ExpandFabric(scenario.cluster);
+  return scenario;
+}
+
 }  // namespace reconciler::test

@@ -7,9 +7,9 @@ namespace reconciler {
 namespace {
 
 // "=enP7s7", "enP7s7,eth0": what the first name finds, which is a beginning where no "=" stands
-// before it; empty when it only says what not to take.
+// before it; empty when it only says what not to take, or nothing, which NCCL takes for not set.
 std::string FindFirstInterface(const std::string& value, const NodeFacts& facts) {
-  if (value.starts_with('^')) return {};
+  if (value.empty() || value.starts_with('^')) return {};
   const std::string name = Split(value.starts_with('=') ? value.substr(1) : value, ',').front();
   const auto found = facts.links.lower_bound(name);
   const bool begins = found != facts.links.end() && found->first.starts_with(name);
@@ -38,6 +38,7 @@ Result<std::map<std::string, HcaRail>> ParseHcas(std::string_view text) {
   }
   std::map<std::string, HcaRail> hcas;
   for (const spark_verify::DeviceFacts& device : facts->devices) {
+    if (MakePrintable(device.hca) != device.hca) continue;  // names are printed
     hcas[device.hca] = {.rail = {.limits = device.limits, .active_mtu = device.active_mtu},
                         .netdev = device.netdev};
   }

@@ -89,6 +89,36 @@ void LimitByHardware(const Worst& worst, NodeSpec& node, ClusterSpec& cluster) {
   cluster.own_hardware[node.name] = std::move(own);
 }
 
+// The manifest's with what the links of the ranks were found at.
+struct Links {
+  ClusterSpec cluster;
+  Fabric fabric;
+};
+
+std::optional<Links> FindLinks(const ClusterSpec& cluster, const Fabric& fabric,
+                               const std::vector<NodeName>& ranks, const RailFactsByNode& facts) {
+  Links links{cluster, fabric};
+  for (const NodeName& name : ranks) {
+    const auto worst = FindWorst(fabric, name, facts);
+    if (!worst) return std::nullopt;
+    for (NodeSpec& node : links.cluster.nodes) {
+      if (node.name == name) LimitByHardware(*worst, node, links.cluster);
+    }
+    for (Wire& wire : links.fabric.wires) {
+      const bool ours = (!wire.a.on_switch && wire.a.device == name) ||
+                        (!wire.b.on_switch && wire.b.device == name);
+      if (ours) LowerTo(wire.gbps, worst->link_mbps / 1000);
+    }
+    // An interface's MTU is what leaves that much to RDMA.
+    constexpr int kHeaders = 96;
+    constexpr int kLargestRdmaMtu = 4096;  // that there is; a node may report any number
+    if (worst->mtu > 0) {
+      LowerTo(links.cluster.fabric.mtu, std::min(worst->mtu, kLargestRdmaMtu) + kHeaders);
+    }
+  }
+  return links;
+}
+
 }  // namespace
 
 NcclRoofline ComputePlannedRoofline(const ClusterSpec& cluster, const Fabric& fabric,
@@ -110,25 +140,17 @@ std::optional<NcclRoofline> ComputeMeasuredRoofline(const ClusterSpec& cluster,
                                                     const Fabric& fabric,
                                                     const std::vector<NodeName>& ranks,
                                                     const RailFactsByNode& facts) {
-  ClusterSpec real = cluster;
-  Fabric wired = fabric;
-  for (const NodeName& name : ranks) {
-    const auto worst = FindWorst(fabric, name, facts);
-    if (!worst) return std::nullopt;
-    for (NodeSpec& node : real.nodes) {
-      if (node.name == name) LimitByHardware(*worst, node, real);
-    }
-    for (Wire& wire : wired.wires) {
-      const bool ours = (!wire.a.on_switch && wire.a.device == name) ||
-                        (!wire.b.on_switch && wire.b.device == name);
-      if (ours) LowerTo(wire.gbps, worst->link_mbps / 1000);
-    }
-    // An interface's MTU is what leaves that much to RDMA.
-    constexpr int kHeaders = 96;
-    if (worst->mtu > 0) LowerTo(real.fabric.mtu, worst->mtu + kHeaders);
-  }
-  const NcclRoofline roofline = ComputePlannedRoofline(real, wired, ranks);
+  const auto links = FindLinks(cluster, fabric, ranks, facts);
+  if (!links) return std::nullopt;
+  const NcclRoofline roofline = ComputePlannedRoofline(links->cluster, links->fabric, ranks);
   return roofline.ring > 0 ? std::optional(roofline) : std::nullopt;
+}
+
+double ComputeMeasuredAllToAll(const ClusterSpec& cluster, const Fabric& fabric,
+                               const std::vector<NodeName>& ranks, const RailFactsByNode& facts) {
+  const auto links = FindLinks(cluster, fabric, ranks, facts);
+  if (!links) return 0;
+  return ComputeBusBandwidth(ComputeAllToAllPayload(links->cluster, links->fabric, ranks));
 }
 
 std::optional<double> FindSizeFactor(std::uint64_t bytes) {

@@ -41,6 +41,11 @@ std::optional<NcclRoofline> ComputeMeasuredRoofline(const ClusterSpec& cluster,
                                                     const std::vector<NodeName>& ranks,
                                                     const RailFactsByNode& facts);
 
+// Likewise of alltoall, whose data go from every node to every other: at most that of the ring, and
+// less where they share the cables between switches. 0: unknown.
+double ComputeMeasuredAllToAll(const ClusterSpec& cluster, const Fabric& fabric,
+                               const std::vector<NodeName>& ranks, const RailFactsByNode& facts);
+
 // The share of the roofline that NCCL reaches at this size (bytes), by what Sparks were measured
 // at: a ring needs large sizes to fill its links. nullopt: too small to say anything of a link.
 std::optional<double> FindSizeFactor(std::uint64_t bytes);

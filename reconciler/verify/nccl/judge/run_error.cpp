@@ -136,7 +136,7 @@ NcclRunError DescribeRunError(const NcclRank& rank) {
   switch (rank.fate) {
     case NcclFate::kFailed:
       run_error.code = rank.failure.code;
-      run_error.phase = rank.failure.phase;
+      run_error.phase = MakePrintable(rank.failure.phase);
       run_error.text = MakePrintable(rank.failure.text);
       run_error.hint = MakePrintable(rank.failure.hint);
       if (!rank.failure.last_error.empty() && !Contains(run_error.text, rank.failure.last_error)) {

@@ -36,6 +36,7 @@ NcclSpeedJudge::NcclSpeedJudge(const NcclEvidence& evidence, const std::vector<N
     : evidence_(evidence), figures_(figures), paths_(paths) {
   const std::vector<NodeName> nodes = ListNodes(evidence.run);
   roofline_ = ComputeMeasuredRoofline(evidence.cluster, evidence.fabric, nodes, evidence.facts);
+  alltoall_ = ComputeMeasuredAllToAll(evidence.cluster, evidence.fabric, nodes, evidence.facts);
   most_ = roofline_ ? roofline_->most
                     : ComputePlannedRoofline(evidence.cluster, evidence.fabric, nodes).most;
 }
@@ -53,17 +54,27 @@ bool NcclSpeedJudge::IsPossible(const NcclFigure& figure) const {
          (most_ <= 0 || figure.busbw <= kInvalid * most_);
 }
 
+std::optional<NcclSpeedJudge::Links> NcclSpeedJudge::FindLinks(const NcclFigure& figure) const {
+  if (!roofline_) return std::nullopt;
+  const bool is_bound_by_uplinks =
+      figure.collective == spark_verify::Collective::kAllToAll && alltoall_ < roofline_->ring;
+  return is_bound_by_uplinks ? Links{alltoall_, "the cables between switches"}
+                             : Links{roofline_->ring, "the links"};
+}
+
 std::optional<double> NcclSpeedJudge::Expected(const NcclFigure& figure) const {
   const auto factor = FindSizeFactor(figure.bytes);
-  return factor && roofline_ ? std::optional(*factor * roofline_->ring) : std::nullopt;
+  const auto links = FindLinks(figure);
+  return factor && links ? std::optional(*factor * links->busbw) : std::nullopt;
 }
 
 Outcome NcclSpeedJudge::Judge(const NcclFigure& figure, Check& check) const {
   Outcome outcome = Outcome::kPass;
+  const auto links = FindLinks(figure);
   if (const auto expected = Expected(figure)) {
-    check.expected = fmt::format("at least {}: {:.2f} of {:.2f} (its size) × {} (the links)",
+    check.expected = fmt::format("at least {}: {:.2f} of {:.2f} (its size) × {} ({})",
                                  FormatGbs(kPass * *expected), kPass, *FindSizeFactor(figure.bytes),
-                                 FormatGbs(roofline_->ring));
+                                 FormatGbs(links->busbw), links->name);
     if (figure.busbw < kPass * *expected) outcome = Outcome::kWarn;
     if (figure.busbw < kWarn * *expected) outcome = Outcome::kFail;
   }
@@ -73,8 +84,7 @@ Outcome NcclSpeedJudge::Judge(const NcclFigure& figure, Check& check) const {
     // Only min_busbw is required; what the links could do is still reported.
     if (outcome == Outcome::kFail) outcome = Outcome::kWarn;
     if (figure.busbw < evidence_.minimum.busbw) outcome = Outcome::kFail;
-    if (roofline_)
-      check.expected += fmt::format("; these links carry {}", FormatGbs(roofline_->ring));
+    if (links) check.expected += fmt::format("; these links carry {}", FormatGbs(links->busbw));
   }
   if (ExplainNarrowPcie(evidence_)) {
     // Its own roofline is reached, and half the speed is gone.

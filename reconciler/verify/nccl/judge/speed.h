@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/verify/finding/cause.h"
@@ -29,6 +30,14 @@ class NcclSpeedJudge {
   const std::optional<NcclRoofline>& roofline() const { return roofline_; }
 
  private:
+  // What carries a figure's data, and how much of them in GB/s of bus bandwidth.
+  struct Links {
+    double busbw = 0;
+    std::string_view name = {};
+  };
+
+  // nullopt: not all links report their speed.
+  std::optional<Links> FindLinks(const NcclFigure& figure) const;
   // Whether it reaches the minimum and what the links allow; what it should be goes into `check`.
   Outcome Judge(const NcclFigure& figure, Check& check) const;
   // GB/s that its size reaches on these links; nullopt: too small, or the links report nothing.
@@ -41,6 +50,7 @@ class NcclSpeedJudge {
   const std::vector<NcclFigure>& figures_;
   const std::vector<RankPath>& paths_;
   std::optional<NcclRoofline> roofline_ = std::nullopt;
+  double alltoall_ = 0;  // GB/s; of use where there is a roofline
   // GB/s that nothing can pass, by the manifest where links report nothing; 0: none.
   double most_ = 0;
 };

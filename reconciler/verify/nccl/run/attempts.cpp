@@ -57,11 +57,18 @@ PairVerdict MakeNotMeasuredPair(const NodePair& pair) {
   return {.a = pair.a, .b = pair.b, .seen = "could not be measured", .measured = false};
 }
 
+// Whether a figure cannot be true: it shows neither that the pair is good nor that it is bad.
+bool IsInvalid(const NcclJudgement& judged) {
+  return std::any_of(judged.checks.begin(), judged.checks.end(),
+                     [](const Check& check) { return check.symptom == Symptom::kInvalidFigure; });
+}
+
 PairVerdict RunPair(const NcclAttempts& attempts, const NodePair& pair, const NcclOptions& options,
                     const std::string& note) {
   const NcclRun run = attempts.run({pair.a, pair.b}, options);
   const NcclJudgement judged = JudgeNccl(MakeEvidence(attempts, run, note));
-  if (!run.IsFinished() && !judged.Failed()) return MakeNotMeasuredPair(pair);
+  const bool is_unknown = !run.IsFinished() || IsInvalid(judged);
+  if (is_unknown && !judged.Failed()) return MakeNotMeasuredPair(pair);
   PairVerdict verdict{.a = pair.a, .b = pair.b, .good = run.IsFinished() && !judged.Failed()};
   const std::vector<NcclFigure> figures = ListFigures(run);
   verdict.seen = figures.empty() || !run.IsFinished()

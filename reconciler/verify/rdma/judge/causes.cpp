@@ -114,8 +114,11 @@ std::vector<NodeName> ListBoth(const Transfer& transfer) {
 constexpr double kDetour = 6;       // Gb/s: what a CPU forwards
 constexpr int kFastLink = 100'000;  // Mb/s: a Spark's, or half of it behind a switch's breakout
 
-bool HasFastLink(const RailWrite& rail) {
-  return std::min(rail.from.limits.link_mbps, rail.to.limits.link_mbps) >= kFastLink;
+// Not where the cables between the switches of the two are slow themselves.
+bool HasFastWay(const Transfer& transfer, const RailWrite& rail) {
+  constexpr double kFastUplink = 90;  // Gb/s: less than the payload of a fast link at any MTU
+  return std::min(rail.from.limits.link_mbps, rail.to.limits.link_mbps) >= kFastLink &&
+         (transfer.uplink_gbps <= 0 || transfer.uplink_gbps >= kFastUplink);
 }
 
 }  // namespace
@@ -205,7 +208,9 @@ std::vector<std::string> ListMarkEvidence(const Transfer& transfer, const RailWr
   return ListGrown(transfer, rail, kMarkCounters);
 }
 
-bool IsLikelyDetour(const RailWrite& rail) { return rail.gbps < kDetour && HasFastLink(rail); }
+bool IsLikelyDetour(const Transfer& transfer, const RailWrite& rail) {
+  return rail.gbps < kDetour && HasFastWay(transfer, rail);
+}
 
 Cause ExplainLoss(const Transfer& transfer, const RailWrite& rail) {
   return {"packet-loss", ListBoth(transfer),
@@ -223,14 +228,14 @@ Cause ExplainCongestion(const Transfer& transfer, const RailWrite& rail) {
 
 Cause ExplainSlow(const Transfer& transfer, const RailWrite& rail, double back, double enough) {
   constexpr double kDegraded = 25;  // Gb/s: a ConnectX-7 in its degraded state stays below
-  if (IsLikelyDetour(rail)) {
+  if (IsLikelyDetour(transfer, rail)) {
     return {
         "detour", ListBoth(transfer),
         fmt::format("{} takes a detour: this is what a CPU forwards", FormatRailName(rail.rail)),
         "check for a bridge over the fabric's interfaces (bridge link) and for a port that a "
         "switch blocks (STP); where a cage of the switch is split, reset its port"};
   }
-  if (rail.gbps < kDegraded && HasFastLink(rail)) {
+  if (rail.gbps < kDegraded && HasFastWay(transfer, rail)) {
     return {"hca-degraded", ListBoth(transfer),
             fmt::format("a ConnectX of {} is degraded: the link is healthy and no counter grows",
                         Join(ListBoth(transfer), " or ")),

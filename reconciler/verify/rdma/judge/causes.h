@@ -20,7 +20,7 @@ Cause ExplainOneRail(const Transfer& transfer, const RailWrite& rail);
 // Counters that grow only where packets were lost, as "spark-1 rocep1s0f1: out_of_sequence +82".
 std::vector<std::string> ListLossEvidence(const Transfer& transfer, const RailWrite& rail);
 // So slow on a fast link that packets lost on the way are no cause of their own.
-bool IsLikelyDetour(const RailWrite& rail);
+bool IsLikelyDetour(const Transfer& transfer, const RailWrite& rail);
 Cause ExplainLoss(const Transfer& transfer, const RailWrite& rail);
 // Counters that grow where a switch marks packets (ECN), in the same form.
 std::vector<std::string> ListMarkEvidence(const Transfer& transfer, const RailWrite& rail);

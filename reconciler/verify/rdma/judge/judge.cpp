@@ -90,6 +90,7 @@ std::optional<Cause> Judge::JudgeSpeed(const Transfer& transfer, const RailWrite
   if (rail.gbps > kInvalid * shared.alone || shared.gbps > kInvalid * shared.roofline) {
     check.outcome = Outcome::kCouldNotMeasure;
     check.symptom = Symptom::kInvalidFigure;
+    check.measured.clear();
     check.why = fmt::format("{} is more than the link can carry", FormatGbps(rail.gbps));
     return ExplainImplausible(transfer, rail);
   }
@@ -105,7 +106,8 @@ std::optional<Cause> Judge::JudgeSpeed(const Transfer& transfer, const RailWrite
   const bool is_near = reached >= (transfer.rails.size() > 1 ? kWarnTogether : kWarnAlone);
   check.outcome = is_near && !is_idle && check.evidence.empty() ? Outcome::kWarn : Outcome::kFail;
   // What a CPU forwards it also drops.
-  if (!check.evidence.empty() && !IsLikelyDetour(rail)) return ExplainLoss(transfer, rail);
+  if (!check.evidence.empty() && !IsLikelyDetour(transfer, rail))
+    return ExplainLoss(transfer, rail);
   if (auto busy = FindBusy(transfer, rail, scopes_)) return busy;
   if (is_idle) return ExplainOneRail(transfer, rail);
   if (check.evidence.empty()) {

@@ -176,18 +176,22 @@ std::string RenderLevel(const Report& report, VerifyLevel level) {
   return text.empty() ? "" : fmt::format("<h2>{}</h2>\n", NameLevel(level)) + text;
 }
 
-std::string RenderNccl(const NcclSummary& summary) {
+// Precondition: NCCL was run.
+std::string RenderNccl(const Report& report) {
   std::string text = "<h2>NCCL</h2>\n";
-  if (const std::string chart = DrawNcclChart(summary); !chart.empty()) {
+  NcclSummary drawn = *report.nccl;
+  std::erase_if(drawn.figures, [&](const NcclFigure& figure) { return IsInvalid(report, figure); });
+  if (const std::string chart = DrawNcclChart(drawn); !chart.empty()) {
     text += MakeScrolling("Bus bandwidth over size", chart);
   }
   std::string rows;
-  for (const NcclFigure& figure : summary.figures) {
+  for (const NcclFigure& figure : report.nccl->figures) {
     rows += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"number\">{:.1f}</td><td "
-        "class=\"number\">{:.1f}</td><td class=\"number\">{}</td></tr>\n",
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"number\">{}</td><td "
+        "class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
         ToString(figure.collective), FormatSize(figure.bytes), ToString(figure.type),
-        figure.in_place ? "yes" : "no", figure.time_us, figure.p95_us, FormatShort(figure.busbw));
+        figure.in_place ? "yes" : "no", FormatMicroseconds(report, figure, figure.time_us),
+        FormatMicroseconds(report, figure, figure.p95_us), FormatBusBandwidth(report, figure));
   }
   if (rows.empty()) return text;
   return text + MakeTable({"Collectives: time in µs, bus bandwidth in GB/s",
@@ -244,7 +248,7 @@ std::string RenderHtml(const Report& report) {
   for (const VerifyLevel level : {VerifyLevel::kRdma, VerifyLevel::kPing, VerifyLevel::kSsh}) {
     text += RenderLevel(report, level);
   }
-  if (report.nccl) text += RenderNccl(*report.nccl);
+  if (report.nccl) text += RenderNccl(report);
   text += RenderFacts(report) + "</main>\n" + RenderFooter(report);
   return MakePage(fmt::format("{}: {}", report.cluster, ToString(FindVerificationOutcome(report))),
                   text);

@@ -129,6 +129,46 @@ TEST(CompareReports, AWarningThatHasHealedIsNotMissed) {
   EXPECT_EQ(FindCode(yesterday, MakeToday()), 0);
 }
 
+TEST(CompareReports, AFailureThatIsOnlyNoticedWhereItIsWrongIsNotMissedOnceItHasHealed) {
+  Report yesterday = MakeYesterday();
+  Report today = MakeToday();
+  const Check mtu{.what = "mtu", .from = "spark-1", .rail = 0};
+  yesterday.checks.push_back({.what = "link-layer",
+                              .from = "spark-1",
+                              .rail = 0,
+                              .outcome = Outcome::kFail,
+                              .symptom = Symptom::kInfiniBand});
+  const Check ping{
+      .level = VerifyLevel::kPing, .what = "jumbo-ping", .from = "spark-1", .to = "spark-2"};
+  yesterday.checks.push_back({.level = VerifyLevel::kPing,
+                              .what = "neighbour",
+                              .from = "spark-1",
+                              .to = "spark-2",
+                              .outcome = Outcome::kFail,
+                              .symptom = Symptom::kNeighbourWrong});
+  EXPECT_EQ(FindCode(yesterday, today), 7) << "nothing of the port and the pair was measured";
+  for (const Check& check : {mtu, ping}) today.checks.push_back(check);
+  EXPECT_EQ(FindCode(yesterday, today), 0);
+  today.checks.back().outcome = Outcome::kCouldNotMeasure;
+  EXPECT_THAT(Compare(yesterday, today),
+              HasSubstr("no longer measured\n  neighbour spark-1 to spark-2\n"));
+}
+
+// A check of NCCL's data names a rail only where it found an idle one.
+TEST(CompareReports, DataOfNcclThatTakesAllRailsAgainIsNotMissed) {
+  Report well = MakeToday();
+  well.checks.push_back({.level = VerifyLevel::kNccl, .what = "nccl-transport", .from = "spark-1"});
+  Report idle = MakeToday();
+  idle.checks.push_back(well.checks.back());
+  idle.checks.back().rail = 0;
+  idle.checks.back().outcome = Outcome::kFail;
+  EXPECT_EQ(FindCode(idle, well), 0);
+  EXPECT_EQ(FindCode(well, idle), 6);
+  const std::string text = Compare(well, idle);
+  EXPECT_THAT(text, HasSubstr("nccl-transport spark-1 on rail0  pass → fail\n"));
+  EXPECT_THAT(text, Not(HasSubstr("no longer measured")));
+}
+
 TEST(CompareReports, WhatFailsNowAndCouldNotBeMeasuredBeforeIsWorse) {
   Report yesterday = MakeYesterday();
   Report today = MakeToday();

@@ -75,6 +75,27 @@ nccl 2.28.9+cuda13.0, 2 ranks over RDMA, links for 24.5 GB/s
 )");
 }
 
+TEST(NcclReport, AFigureThatCannotBeTrueIsNotPrintedAsMeasured) {
+  test::NcclScenario scenario = Swept(21.5);
+  for (const int node : {1, 2}) {
+    auto& results = scenario.Rank(node).results;
+    results.at(2).time_us /= 4;  // the one in place
+    results.at(3).time_us /= 4;
+  }
+  const std::string text = RenderReport(MakeNcclReport(scenario));
+  EXPECT_THAT(text,
+              testing::HasSubstr(
+                  R"(  all_reduce        1 GiB float        49941.5     49941.5      21.5   invalid
+  all_reduce        1 GiB bfloat16           -           -   invalid
+)"));
+  EXPECT_THAT(text, testing::HasSubstr("measured   86.0 GB/s in 12485 µs\n"));
+  scenario.Rank(2).results.pop_back();
+  EXPECT_THAT(
+      RenderReport(MakeNcclReport(scenario)),
+      testing::HasSubstr(
+          "  all_reduce        1 GiB float              -           -   invalid   invalid\n"));
+}
+
 TEST(NcclReport, AVersionThatOneRankPrintsInFullIsNotAnother) {
   test::NcclScenario scenario = test::HealthyNccl(2);
   scenario.Rank(2).log.clear();

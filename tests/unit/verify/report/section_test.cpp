@@ -89,6 +89,40 @@ TEST(Promise, ThatTheLinksCanKeepIsTaken) {
   EXPECT_TRUE(CheckMinimumText("20").empty());
 }
 
+// Two nodes on each of two switches with one cable of 200 Gb/s between them.
+std::vector<std::string> CheckOnTwoSwitches(const std::string& verify) {
+  const std::string text =
+      "api_version: spark-reconcile/v1\ncluster: lab\n"
+      "nodes:\n"
+      "  - {name: spark-1, address: 192.168.1.21}\n"
+      "  - {name: spark-2, address: 192.168.1.22}\n"
+      "  - {name: spark-3, address: 192.168.1.23}\n"
+      "  - {name: spark-4, address: 192.168.1.24}\n"
+      "fabric: {topology: leaf-spine, subnets: [192.168.177.0/24, 192.168.178.0/24]}\n"
+      "switches:\n"
+      "  - {name: leaf-1, ports: {swp1: spark-1.p1, swp2: spark-2.p1}, uplinks: {up: leaf-2.up}}\n"
+      "  - {name: leaf-2, ports: {swp1: spark-3.p1, swp2: spark-4.p1}}\n"
+      "verify: {level: nccl, " +
+      verify + "}\n";
+  const auto cluster = LoadClusterSpec(text, "cluster.yaml");
+  if (!cluster) return {FormatErrors(cluster.error())};
+  std::vector<std::string> errors;
+  for (const Error& error : CheckVerifySection(*cluster, *ExpandFabric(*cluster))) {
+    errors.push_back(FormatError(error));
+  }
+  return errors;
+}
+
+TEST(Promise, OfAlltoallAboveTheCablesBetweenSwitchesIsAnErrorOfTheManifest) {
+  EXPECT_THAT(
+      CheckOnTwoSwitches("collectives: [all_reduce, alltoall], min_busbw: 20"),
+      ElementsAre("cluster.yaml:12:71: verify.min_busbw: wanted at most 18.4 GB/s, which the "
+                  "cables between switches let through of alltoall, found 20\n"
+                  "  hint: lower it, or remove alltoall from verify.collectives\n"));
+  EXPECT_THAT(CheckOnTwoSwitches("collectives: [alltoall], min_busbw: 18"), ElementsAre());
+  EXPECT_THAT(CheckOnTwoSwitches("collectives: [all_reduce], min_busbw: 20"), ElementsAre());
+}
+
 TEST(Collectives, ARingWithoutWaysAcrossRefusesAlltoall) {
   ClusterSpec cluster = Pair("verify: {level: nccl, collectives: [all_reduce, alltoall]}\n");
   EXPECT_TRUE(CheckVerifySection(cluster, *ExpandFabric(cluster)).empty());

@@ -327,9 +327,11 @@ TEST_F(Coordinator, LinesOfLibrariesAndNonsenseAreKeptAsLog) {
 TEST_F(Coordinator, TextOfANodeIsMadePrintable) {
   Start(2);
   UpToTests(2);
-  Say(0, Failed({.code = "nccl", .phase = "x", .last_error = "\x1b[2J", .text = "a\x1b[1mb"}));
+  Say(0,
+      Failed({.code = "nccl", .phase = "x\x1b[3m", .last_error = "\x1b[2J", .text = "a\x1b[1mb"}));
   Say(1, FormatAborted(0));
   const auto run_error = FindRunError(coordinator_->TakeRun());
+  EXPECT_EQ(run_error->phase, "x\\x1b[3m");
   EXPECT_EQ(run_error->text, "a\\x1b[1mb");
   EXPECT_THAT(run_error->evidence, ElementsAre("\\x1b[2J"));
 }

@@ -36,6 +36,12 @@ TEST(ParseHcas, OtherTextIsRefused) {
             "wanted the facts that spark-verify prints, found other text: sh: not found");
 }
 
+TEST(ParseHcas, ANameThatIsNotPrintableIsNoDevice) {
+  const auto hcas = ParseHcas(R"({"devices":[{"hca":"mlx\u001b[2J","netdev":"enp1s0f1np1"}]})");
+  ASSERT_TRUE(hcas);
+  EXPECT_THAT(*hcas, testing::IsEmpty());
+}
+
 TEST(ParseHcas, GiveTheFabricTheirNames) {
   const test::NcclScenario scenario = test::HealthyNccl(2);
   const Fabric fabric = ApplyHcas(scenario.fabric, "spark-2", *ParseHcas(kFacts));
@@ -70,6 +76,9 @@ TEST_F(Bootstrap, IsTheNetworkOfTheInterfaceThatIsNamed) {
 TEST_F(Bootstrap, IsThatOfTheSessionWhereNoneIsNamed) {
   EXPECT_EQ(FindBootstrap({}), "192.168.1.21/16 enP7s7");
   EXPECT_EQ(FindBootstrap({{"NCCL_SOCKET_IFNAME", "^docker0"}}), "192.168.1.21/16 enP7s7");
+  // Empty is not set; it is no beginning of the first interface's name.
+  facts_.links["br0"].ipv4 = {*ParseIpv4Prefix("172.17.0.1/16")};
+  EXPECT_EQ(FindBootstrap({{"NCCL_SOCKET_IFNAME", ""}}), "192.168.1.21/16 enP7s7");
 }
 
 TEST_F(Bootstrap, ANameWithoutEqualsSignIsABeginning) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "reconciler/fabric/expand.h"
 #include "tests/support/clusters.h"
 
@@ -59,6 +61,8 @@ TEST(NcclRoofline, FollowsTheLinksAsTheyAre) {
   RailFacts& rail = scenario.facts.at("spark-2").at("roceP2p1s0f1");
   rail.active_mtu = 1024;
   EXPECT_NEAR(Ring(scenario), 23.15, 0.05);  // measured with MTU 1500: 18.9 to 21
+  rail.active_mtu = std::numeric_limits<int>::max();
+  EXPECT_NEAR(Ring(scenario), 24.5, 0.05);
   rail.active_mtu = 4096;
   rail.limits.pcie_width = 2;  // both rails wait for the slow one
   EXPECT_NEAR(Ring(scenario), 13.97, 0.05);

@@ -94,6 +94,34 @@ TEST(JudgeNccl, TheThresholdsAre90And75PercentOfWhatTheSizeReaches) {
   }
 }
 
+// Half of the data of each node meet those of its neighbour in the cable between the switches.
+TEST(JudgeNccl, AllToAllIsJudgedByTheCablesBetweenSwitchesAndARingByTheLinks) {
+  NcclScenario scenario = test::HealthyNcclOverAnUplink();
+  const auto set = [&](spark_verify::Collective collective, double busbw) {
+    for (NcclRank& rank : scenario.run.ranks) {
+      spark_verify::NcclResult& result = rank.results.at(0);
+      result.collective = collective;
+      const double factor = spark_verify::ComputeBusFactor(collective, 4);
+      result.time_us = static_cast<double>(result.bytes) * factor / busbw * 1e-3;
+    }
+  };
+  set(spark_verify::Collective::kAllToAll, 14);
+  const NcclJudgement judged = Judged(scenario);
+  EXPECT_THAT(judged.findings, IsEmpty());
+  EXPECT_EQ(FindCheck(judged, "nccl-test").expected,
+            "at least 13.2 GB/s: 0.90 of 0.80 (its size) × 18.4 GB/s (the cables between "
+            "switches)");
+  set(spark_verify::Collective::kAllToAll, 12);
+  EXPECT_EQ(FindCheck(Judged(scenario), "nccl-test").outcome, Outcome::kWarn);
+  for (const auto collective :
+       {spark_verify::Collective::kSendRecv, spark_verify::Collective::kAllReduce}) {
+    set(collective, 14);
+    EXPECT_EQ(FindCheck(Judged(scenario), "nccl-test").outcome, Outcome::kFail);
+    EXPECT_EQ(FindCheck(Judged(scenario), "nccl-test").expected,
+              "at least 17.6 GB/s: 0.90 of 0.80 (its size) × 24.5 GB/s (the links)");
+  }
+}
+
 TEST(JudgeNccl, SlowForNoReasonSaysSo) {
   const NcclScenario scenario = HealthyNccl(2, 12);
   ExpectOne(MakeEvidence(scenario),

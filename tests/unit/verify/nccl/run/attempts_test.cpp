@@ -131,6 +131,17 @@ TEST_F(Attempts, APairThatIsRefusedIsNotCalledGood) {
   }
 }
 
+TEST_F(Attempts, APairWhoseFigureCannotBeTrueIsNotCalledGood) {
+  const NcclJudgement judged =
+      Go([](const std::vector<NodeName>& nodes, int) { return nodes.size() == 2 ? 52.0 : 9.0; });
+  ASSERT_EQ(judged.summary.pairs.size(), 3u);
+  for (const PairVerdict& pair : judged.summary.pairs) {
+    EXPECT_FALSE(pair.good);
+    EXPECT_FALSE(pair.measured);
+    EXPECT_EQ(pair.seen, "could not be measured");
+  }
+}
+
 TEST_F(Attempts, WhatIsBadTwiceRunsInPairsThatNameTheNode) {
   const NcclJudgement judged = Go([](const std::vector<NodeName>& nodes, int) {
     return std::find(nodes.begin(), nodes.end(), "spark-3") != nodes.end() ? 9.0 : 21.5;

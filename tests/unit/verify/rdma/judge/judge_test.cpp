@@ -261,6 +261,13 @@ TEST(JudgeRdma, NothingMeasuredIsNeverAPass) {
   }
 }
 
+TEST(JudgeRdma, AFigureThatCannotBeTrueIsNotCalledMeasured) {
+  const RdmaJudgement judged = Judged({Write({Rail(0, 140)})});
+  EXPECT_EQ(judged.checks.at(0).measured, "");
+  EXPECT_EQ(judged.checks.at(0).why, "140.0 Gb/s is more than the link can carry");
+  EXPECT_EQ(judged.findings.at(0).measured, judged.checks.at(0).why);
+}
+
 TEST(JudgeRdma, NarrowPcieIsNamedAlthoughItsOwnRooflineIsReached) {
   RailWrite rail = Rail(1, 55);
   rail.to.limits.pcie_width = 2;
@@ -362,6 +369,18 @@ TEST(JudgeRdma, ASlowLinkIsNoDetourWhenItIsAsSlowAsThat) {
     end->limits.link_mbps = 10'000;
   }
   EXPECT_EQ(Judged({transfer}).findings.at(0).code, "rdma-slow");
+}
+
+// Two switches with a cable of 10 Gb/s between them.
+TEST(JudgeRdma, ASlowUplinkIsNeitherADegradedNicNorADetour) {
+  for (const double gbps : {8.0, 4.0}) {
+    Transfer transfer = Write({Rail(0, gbps)});
+    transfer.uplink_gbps = 9.8;
+    EXPECT_EQ(Judged({transfer}).findings.at(0).code, "rdma-slow") << gbps;
+  }
+  Transfer fast = Write({Rail(0, 13.2)});
+  fast.uplink_gbps = 98;
+  EXPECT_EQ(Judged({fast}).findings.at(0).code, "hca-degraded");
 }
 
 TEST(JudgeRdma, WhatACpuForwardsIsADetour) {

@@ -94,6 +94,24 @@ TEST(RenderHtml, AFigureThatCannotBeTrueIsNoCellOfAHeatMap) {
   EXPECT_THAT(page, Not(HasSubstr("260")));
 }
 
+TEST(RenderHtml, AFigureOfNcclThatCannotBeTrueIsNeitherInTheTableNorInTheChart) {
+  Report report{.cluster = "lab", .level = VerifyLevel::kNccl};
+  report.nccl = NcclSummary{.figures = {MakeFigure(1 << 20, 8), MakeFigure(2 << 20, 51.2)}};
+  report.checks = {{.level = VerifyLevel::kNccl,
+                    .what = "nccl-test",
+                    .from = "spark-1",
+                    .subject = report.nccl->figures[1].Name(),
+                    .outcome = Outcome::kCouldNotMeasure,
+                    .symptom = Symptom::kInvalidFigure}};
+  const std::string page = RenderHtml(report);
+  EXPECT_THAT(page, HasSubstr("<td>2 MiB</td><td>float</td><td>no</td><td class=\"number\">-</td>"
+                              "<td class=\"number\">-</td><td class=\"number\">invalid</td>"));
+  EXPECT_THAT(page, HasSubstr(">all_reduce 8</text>"));
+  EXPECT_THAT(page, Not(HasSubstr("51.2")));
+  report.checks.clear();
+  EXPECT_THAT(RenderHtml(report), HasSubstr(">all_reduce 51.2</text>"));
+}
+
 TEST(RenderHtml, FactsAreATableWithARowForEach) {
   Report report = MakeDegradedReport();
   report.facts = {{"spark-1", {{"kernel", "6.11"}, {"product", "a<b"}}},
