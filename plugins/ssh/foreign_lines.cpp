@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -23,18 +24,33 @@ struct NumberedLine {
   std::vector<std::string> words = {};
 };
 
+struct BlockLines {
+  std::size_t first = 0;  // from 0
+  std::size_t count = 0;  // 0: there is no block
+  bool Has(std::size_t line) const { return line >= first && line - first < count; }
+};
+
+BlockLines FindBlockLines(const std::string& content, const std::string& cluster) {
+  const std::size_t others = SplitLines(SetBlock(content, cluster, kTopic, "")).size();
+  return {.first = SplitLines(ReadAboveBlock(content, cluster, kTopic)).size(),
+          .count = SplitLines(content).size() - others};
+}
+
 std::vector<NumberedLine> ListOtherLines(const ConfigFile& config) {
-  const std::vector<std::string> others =
-      SplitLines(SetBlock(config.content, config.cluster, kTopic, ""));
-  const std::size_t above =
-      SplitLines(ReadAboveBlock(config.content, config.cluster, kTopic)).size();
-  const std::size_t ours = SplitLines(config.content).size() - others.size();
+  const BlockLines ours = FindBlockLines(config.content, config.cluster);
+  std::vector<BlockLines> former;
+  for (const std::string& cluster : config.former_clusters) {
+    former.push_back(FindBlockLines(config.content, cluster));
+  }
+  const std::vector<std::string> all = SplitLines(config.content);
   std::vector<NumberedLine> lines;
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    const bool is_above = ours > 0 && i < above;  // a new block goes to the top
-    lines.push_back({.number = static_cast<int>(i + 1 + (i < above ? 0 : ours)),
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto has_it = [i](const BlockLines& block) { return block.Has(i); };
+    if (ours.Has(i) || std::any_of(former.begin(), former.end(), has_it)) continue;
+    const bool is_above = ours.count > 0 && i < ours.first;  // a new block goes to the top
+    lines.push_back({.number = static_cast<int>(i + 1),
                      .is_above = is_above,
-                     .words = SplitConfigLine(others[i])});
+                     .words = SplitConfigLine(all[i])});
   }
   return lines;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,11 @@ struct ConfigFile {
   std::string path = {};
   std::string content = {};
   std::string cluster = {};
+  std::set<std::string> former_clusters =
+      {};  // names that it had before, whose blocks are ours too
 };
 
-// Lines outside our block that give a name of a peer another user, port or address than ours. Only
+// Lines outside our blocks that give a name of a peer another user, port or address than ours. Only
 // sections that name it as it is count: no patterns, and no Match.
 std::vector<Diagnostic> DiagnoseForeignLines(const ConfigFile& config,
                                              const std::vector<Peer>& peers,

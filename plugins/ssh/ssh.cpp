@@ -280,6 +280,12 @@ ConfigFile ReadConfig(const Site& site) {
   ConfigFile config{.path = MakeSshPath(site.user, kConfig), .cluster = site.input.cluster.name};
   const Observed<FileState> observed = FindFile(site.input.facts, config.path);
   if (const FileState* file = Known(observed)) config.content = file->content;
+  config.former_clusters.insert(site.input.cluster.former_name);
+  if (const Ledger* ledger = Known(site.input.facts.ledger)) {
+    config.former_clusters.insert(ledger->cluster);  // that of the last apply to this node
+  }
+  std::erase_if(config.former_clusters,
+                [&](const std::string& name) { return name.empty() || name == config.cluster; });
   return config;
 }
 

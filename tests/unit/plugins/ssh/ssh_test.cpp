@@ -533,6 +533,33 @@ TEST(SshConfig, AnEntryOfTheUsersThatChangesNothingIsNotWarnedOf) {
   }
 }
 
+// As before a rename, with another user.
+TEST(SshConfig, TheBlockThatTheClusterHadUnderAFormerNameIsNoEntryOfTheUsers) {
+  const std::string former = SetBlock("", "office", "ssh-mesh", "Host spark-2\n  User bob\n");
+  Scenario scenario = Cluster();
+  NodeFacts& facts = scenario.facts.nodes["spark-1"];
+  facts.files[kConfig] = FileState{.content = "# mine\n" + former + "Host spark-3\n  User alice\n"};
+  const auto find_places = [&] {
+    std::vector<std::string> places;
+    for (const Diagnostic& one :
+         Get().diagnose({scenario.cluster, scenario.fabric, scenario.cluster.nodes[0], facts,
+                         scenario.facts})) {
+      if (one.code == "ssh-foreign-host") places.push_back(one.subject);
+    }
+    return places;
+  };
+  const std::string alice = std::string(kConfig) + ":7";
+  EXPECT_THAT(find_places(), ElementsAre(std::string(kConfig) + ":4", alice)) << "of others";
+  scenario.cluster.former_name = "office";
+  EXPECT_THAT(find_places(), ElementsAre(alice));
+  scenario.cluster.former_name.clear();
+  facts.ledger = Ledger{.cluster = "office"};
+  EXPECT_THAT(find_places(), ElementsAre(alice));
+  facts.files[kConfig] = FileState{
+      .content = SetBlock("", "homelab", "ssh-mesh", "Host spark-2\n  User nvidia\n") + former};
+  EXPECT_THAT(find_places(), IsEmpty()) << "beside the block of now";
+}
+
 TEST(SshConfig, AliasesAreNamesOfTheFirstSharedRailOrElseOfManagement) {
   Scenario scenario = Cluster();
   const auto node = [](const std::string& name, const std::string& alias) {
