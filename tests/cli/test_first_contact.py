@@ -1,6 +1,7 @@
 """From nothing to a manifest, and the first look at its nodes."""
 
 import concurrent.futures
+import errno
 import os
 import pty
 import re
@@ -33,6 +34,18 @@ def prompted(test, arguments, question):
     while question not in shown:
         shown += os.read(terminal, 4096)
     return child, terminal
+
+
+def read_rest(terminal):
+    """What comes until the program's end closes its side, in however many pieces."""
+    shown = b""
+    try:
+        while piece := os.read(terminal, 4096):
+            shown += piece
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+    return shown.decode()
 
 
 class Init(CliTest):
@@ -70,7 +83,7 @@ class Init(CliTest):
         done = self.spark("init", "new.yaml", "--address", "192.168.177.1", "--address", "192.168.1.5")
         self.assert_ends(done, 1, out="", err="""\
 the given options: management address 192.168.177.1 of node 'spark-1' lies in fabric subnet 192.168.177.0/24
-  hint: the fabric needs subnets that nothing else uses
+  hint: the fabric needs subnets that nothing else uses; if a port of the fabric has this address, write the node's address on another network, such as RJ45 or Wi-Fi: an apply changes that port
 """)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "new.yaml")))
 
@@ -106,7 +119,7 @@ class Prompt(CliTest):
             os.write(terminal, typed)
             self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 1)
             self.assertTrue(self.echoes(terminal))
-            self.assertTrue(os.read(terminal, 4096).decode().endswith("\r\nno password was typed\r\n"))
+            self.assertTrue(read_rest(terminal).endswith("\r\nno password was typed\r\n"))
 
     def test_a_command_line_that_runs_nothing_prompts_for_nothing(self):
         done = self.spark("plan", "--prompt-sudo-password", "--help")
@@ -120,7 +133,7 @@ class Prompt(CliTest):
         child, terminal = self.start("access", "--fix", "--sudoers")
         os.write(terminal, b"secret\n")
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 1)
-        self.assertTrue(os.read(terminal, 4096).decode().endswith(
+        self.assertTrue(read_rest(terminal).endswith(
             "wanted one of --sudoers and --prompt-sudo-password, found both\r\n"
             "  hint: --sudoers prompts for each password that it needs\r\n"))
 
@@ -191,7 +204,7 @@ class Nodes(CliTest):
         before = self.read("switch.yaml")
         os.write(terminal, b"yes\n")
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 1)
-        said = os.read(terminal, 4096).decode()
+        said = read_rest(terminal)
         self.assertTrue(said.endswith("switch.yaml: was changed meanwhile\r\n  hint: run the command again\r\n"), said)
         self.assertEqual(self.read("switch.yaml"), before)
 
