@@ -17,15 +17,30 @@ namespace {
 constexpr std::array<std::string_view, 5> kNotEnableable = {"generated", "transient", "alias",
                                                             "indirect", "bad"};
 
+// A list of units as `systemctl show` prints it: a name with a backslash is quoted, and each of its
+// backslashes doubled.
+std::vector<std::string> SplitUnitNames(std::string_view text) {
+  std::vector<std::string> names = {""};
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ' ') {
+      names.emplace_back();
+    } else if (text[i] != '"') {
+      if (text.substr(i, 2) == "\\\\") ++i;
+      names.back() += text[i];
+    }
+  }
+  std::erase(names, "");
+  return names;
+}
+
 UnitState MakeUnitState(const UnitProperties& properties) {
   const auto get = [&](const char* key) {
     const auto found = properties.find(key);
     return found == properties.end() ? std::string() : MakePrintable(found->second);
   };
-  std::vector<std::string> triggers = Split(get("Triggers"), ' ');
-  std::erase(triggers, "");
-  // The connections, which a restart of the socket does not end.
-  if (get("Accept") == "yes") triggers.clear();
+  // With Accept=yes: the connections, which a restart of the socket does not end.
+  std::vector<std::string> triggers =
+      get("Accept") == "yes" ? std::vector<std::string>() : SplitUnitNames(get("Triggers"));
   return {.load = get("LoadState"),
           .unit_file = get("UnitFileState"),
           .active = get("ActiveState"),

@@ -84,19 +84,26 @@ bool Runs(const Observed<UnitState>& observed) {
   return state != nullptr && (state->active == "active" || state->active == "reloading");
 }
 
+// Or is starting or ending: a job of Type=oneshot is starting while it runs.
+bool MayRun(const Observed<UnitState>& observed) {
+  const UnitState* state = Known(observed);
+  return Runs(observed) ||
+         (state != nullptr && (state->active == "activating" || state->active == "deactivating"));
+}
+
 // The unit, or for a socket its service, which a restart ends too. One that was not read may run: a
 // file of others names it.
 bool EndsByRestart(const PluginInput& input, const UnitSpec& unit) {
   const Observed<UnitState> observed = FindState(input.facts, unit.name);
-  if (Runs(observed)) return true;
+  if (MayRun(observed)) return true;
   const std::string service = NameSocketService(unit);
   if (service.empty()) return false;
   const UnitState* state = Known(observed);
   const std::vector<std::string> named =
       state == nullptr ? std::vector<std::string>() : state->triggers;
-  return Runs(FindState(input.facts, service)) ||
+  return MayRun(FindState(input.facts, service)) ||
          std::any_of(named.begin(), named.end(), [&](const std::string& name) {
-           return !input.facts.units.states.contains(name) || Runs(FindState(input.facts, name));
+           return !input.facts.units.states.contains(name) || MayRun(FindState(input.facts, name));
          });
 }
 

@@ -365,6 +365,16 @@ TEST(Units, AStartOfASocketMayRestartAServiceThatAFileOfOthersNames) {
                  Block("other.service", "loaded", "static", "inactive")),
             Impact::kNone);
   EXPECT_EQ(plan(packaged, "Accept=yes\nTriggers=demo@0-1.service\n"), Impact::kNone);
+  const std::string quoted = R"(Triggers="a\\x2db.service" c.service)"
+                             "\n";
+  EXPECT_EQ(plan(packaged, quoted,
+                 Block(R"(a\x2db.service)", "loaded", "static", "inactive") + "\n" +
+                     Block("c.service", "loaded", "static", "inactive")),
+            Impact::kNone);
+  EXPECT_EQ(plan(packaged, quoted,
+                 Block(R"(a\x2db.service)", "loaded", "static", "activating") + "\n" +
+                     Block("c.service", "loaded", "static", "inactive")),
+            Impact::kServiceRestart);
   const Settings timer = {{"name", test::Text("demo.timer")}, {"active", test::Flag(true)}};
   const NodeFacts facts = Facts(
       {.out = Block("demo.timer", "loaded", "static", "inactive", "Triggers=demo.service\n")});
