@@ -71,10 +71,18 @@ remove_boot_unit() {
   [ $unit_left = 0 ] || { say "cannot remove $UNIT-boot.service"; return 1; }
 }
 
-# Nothing is written over what another program or a person wrote to the file $T before there is a copy.
+# Nothing is written over what another program or a person wrote to the file $T before there is a copy on the disk. Each such
+# text has a file of its own, which a later try names again: the power may have failed before that was on the disk.
 keep_foreign() {
-  is_absent || is_target "$d/new" || is_target "$d/before" || is_target "$d/foreign" ||
-    { keep_target "$d/foreign" && say "$T was changed by another program: its text is kept in $d/foreign"; }
+  is_absent || is_target "$d/new" || is_target "$d/before" && return
+  kept=$d/foreign
+  number=1
+  while [ -e "$kept" ] && ! is_target "$kept"; do
+    number=$((number + 1))
+    kept=$d/foreign.$number
+  done
+  [ -e "$kept" ] || { keep_target "$kept" && sync "$kept" "$d"; } || { rm -f -- "$kept"; return 1; }
+  say "$T was changed by another program: its text is kept in $kept"
 }
 
 # With `d` and T of each step whose file is on trial. Of two passes over one file the later one counts, also where it is no

@@ -283,8 +283,9 @@ class TrialTest : public GuardScriptTest {
     return fmt::format("{} links, {} neighbours", std::filesystem::hard_link_count(Path("etc/x")),
                        std::distance(std::filesystem::directory_iterator(Path("etc")), {}) - 1);
   }
-  ScriptReply Commit() {
-    std::ofstream(Journal() + "/guard") << BuildGuardScript(Journal(), {});
+  // `functions`: stand in for programs.
+  ScriptReply Commit(const std::string& functions = "") {
+    std::ofstream(Journal() + "/guard") << functions << BuildGuardScript(Journal(), {});
     return Run("touch " + QuoteForShell(Journal() + "/intent") + " && sh " +
                QuoteForShell(Journal() + "/guard") + " commit");
   }
@@ -468,13 +469,38 @@ TEST_F(TrialTest, ACommitOverwritesNothingThatItCannotKeep) {
   Try("after");
   Request("prepare");
   Put("etc/x", "edited by hand");
-  std::filesystem::create_directories(Journal() + "/0/foreign/x");
-  EXPECT_EQ(Commit().exit_code, 1);
+  const std::string full_disk =
+      "cp() { for to do :; done; case $to in */foreign) printf edi >\"$to\"; return 1 ;; esac; "
+      "command cp \"$@\"; }\n";
+  EXPECT_EQ(Commit(full_disk).exit_code, 1);
   EXPECT_EQ(Get(Path("etc/x")), "edited by hand");
-  std::filesystem::remove_all(Journal() + "/0/foreign");
+  EXPECT_FALSE(std::filesystem::exists(Journal() + "/0/foreign"));
   EXPECT_EQ(Commit().exit_code, 0);
   EXPECT_EQ(Get(Path("etc/x")), "after");
   EXPECT_EQ(Get(Journal() + "/0/foreign"), "edited by hand");
+}
+
+// A power loss takes what was written down of it, or the end of the copy.
+TEST_F(TrialTest, EachTextOfOthersIsKeptAndNamedAgainByALaterTry) {
+  Put("etc/x", "before");
+  Try("after");
+  Request("prepare");
+  Put("etc/x", "edited by hand");
+  std::filesystem::copy_file(Path("etc/x"), Journal() + "/0/foreign");
+  EXPECT_THAT(Commit().out, testing::HasSubstr(" its text is kept in " + Journal() + "/0/foreign"));
+  EXPECT_EQ(Get(Path("etc/x")), "after");
+}
+
+TEST_F(TrialTest, ACopyThatPowerLossCutOffTakesNoRoomFromTheWholeOne) {
+  Put("etc/x", "before");
+  Try("after");
+  Request("prepare");
+  Put("etc/x", "edited by hand");
+  std::ofstream(Journal() + "/0/foreign").flush();
+  EXPECT_THAT(Commit().out,
+              testing::EndsWith(" its text is kept in " + Journal() + "/0/foreign.2\n"));
+  EXPECT_EQ(Get(Journal() + "/0/foreign.2"), "edited by hand");
+  EXPECT_EQ(Get(Path("etc/x")), "after");
 }
 
 TEST_F(TrialTest, OfTwoPassesOverOneFileTheLaterOneIsCommittedAndNothingIsForeign) {
