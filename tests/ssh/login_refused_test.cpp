@@ -53,7 +53,7 @@ TEST_F(SshLoginRefused, ALoginThatBreaksQuotesTheLastMessageOfSshd) {
   WriteText(folder_ + "/banner", "notice\nSystem is going down.\n");
   StartSshd(
       fmt::format("Banner {0}/banner\nAuthorizedKeysCommandUser {1}\n"
-                  "AuthorizedKeysCommand /bin/sh -c \"test -e {0}/first && kill $PPID; "
+                  "AuthorizedKeysCommand /bin/sh -c \"test -e {0}/first && kill $PPID || "
                   ": >{0}/first\"",
                   folder_, user_));
   Sshd jump(folder_ + "/jump");
