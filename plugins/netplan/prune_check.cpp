@@ -425,6 +425,8 @@ Ownership CheckPrune(const PluginInput& input, Change& change) {
       Block(change, rest.code, "the fabric's other ports are blocked: " + rest.why);
       return Ownership::kOurs;
     }
+    // A file that stays as it is still defines the port: with it the port stays too.
+    change.needs = {fmt::format("{}/file/{}", input.node.name, kOwnFile)};
     return CheckLink(ports, change);
   }
   CheckFile(ports, change);

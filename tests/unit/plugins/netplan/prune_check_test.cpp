@@ -356,6 +356,16 @@ TEST(NetplanPrune, APortStaysUpWhereAnotherNetplanFileNeedsItsDefinition) {
             "it");
 }
 
+TEST(NetplanPrune, APortIsSetBackOnlyWithTheFileThatDefinesIt) {
+  test::PairScenario scenario = MakeManaged();
+  const Change rail1 = MakePrune(scenario, kPortB);
+  scenario.AddFile(kPrunedFile, FormatOwnedFile("homelab", kPrunedText));
+  scenario.fabric.ports["spark-1"].pop_back();
+  const Change pruned = Judge(scenario, rail1, false).change;
+  EXPECT_EQ(pruned.code, "");
+  EXPECT_THAT(pruned.needs, ElementsAre(std::string("spark-1/file/") + kPrunedFile));
+}
+
 // Names that YAML could take for something else stand in quotes there.
 TEST(NetplanPrune, OurFileHasItsPortsByWhateverNames) {
   test::PairScenario scenario = MakeManaged();
