@@ -14,8 +14,7 @@ struct ConfigFile {
   std::string path = {};
   std::string content = {};
   std::string cluster = {};
-  std::set<std::string> former_clusters =
-      {};  // names that it had before, whose blocks are ours too
+  std::set<std::string> former_clusters = {};  // its names before: their blocks are ours too
 };
 
 // Lines outside our blocks that give a name of a peer another user, port or address than ours. Only

@@ -614,11 +614,15 @@ TEST(Discover, PortsOfOneRailInTwoSubnetsAreNamed) {
               HasSubstr("rail0: its ports are in 192.168.10.0/24 and 192.168.20.0/24; "));
 }
 
-TEST(Discover, ARingIsFoundInTheOrderOfItsNumbers) {
-  Hosts hosts(3);
+void PlugRing(Hosts& hosts) {  // of three
   hosts.cabled.Plug(1, "p0", 2, "p1");
   hosts.cabled.Plug(2, "p0", 3, "p1");
   hosts.cabled.Plug(3, "p0", 1, "p1");
+}
+
+TEST(Discover, ARingIsFoundInTheOrderOfItsNumbers) {
+  Hosts hosts(3);
+  PlugRing(hosts);
   hosts.AddressBoth(1, "p0", 177, 1);
   hosts.AddressBoth(2, "p1", 177, 2);
   hosts.AddressBoth(2, "p0", 179, 2);
@@ -637,9 +641,7 @@ TEST(Discover, ARingIsFoundInTheOrderOfItsNumbers) {
 // second in a ring, and would turn the order of the numbers round.
 TEST(Discover, ARingKeepsTheNumbersThatMakeItOne) {
   Hosts hosts(3);
-  hosts.cabled.Plug(1, "p0", 2, "p1");
-  hosts.cabled.Plug(2, "p0", 3, "p1");
-  hosts.cabled.Plug(3, "p0", 1, "p1");
+  PlugRing(hosts);
   hosts.AddressBoth(1, "p0", 177, 10);
   hosts.AddressBoth(2, "p1", 177, 20);
   hosts.AddressBoth(2, "p0", 179, 20);
@@ -662,9 +664,7 @@ TEST(Discover, ARingKeepsTheNumbersThatMakeItOne) {
 // The name of spark-3 gives it its number once that of its port is taken.
 TEST(Discover, ANumberThatARingGivesANodeIsNotSaidToBeOnAnotherRail) {
   Hosts hosts(3);
-  hosts.cabled.Plug(1, "p0", 2, "p1");
-  hosts.cabled.Plug(2, "p0", 3, "p1");
-  hosts.cabled.Plug(3, "p0", 1, "p1");
+  PlugRing(hosts);
   hosts.AddressBoth(1, "p0", 177, 1);
   hosts.AddressBoth(2, "p1", 177, 2);
   hosts.AddressBoth(2, "p0", 179, 2);
